@@ -15,7 +15,7 @@ const (
 	benchmarkUsers  = 500
 )
 
-// jobRows calls put with rows of jobs such as a scheduler lists: most wait, some run.
+// jobRows calls put with rows of jobs like those of a scheduler: most wait, some run.
 func jobRows(jobs int, changed func(int) bool, put func(model.Row)) {
 	attributes := make([]model.Attribute, 0, 10)
 	for i := range jobs {
@@ -72,8 +72,8 @@ func BenchmarkFirstPass(b *testing.B) {
 	}
 }
 
-// BenchmarkNextPass gives a model of jobs all rows again, with changes in 1 % of them,
-// while a reader holds the snapshot before.
+// BenchmarkNextPass puts all rows again, with changes in 1 % of them, while a reader holds the previous
+// snapshot.
 func BenchmarkNextPass(b *testing.B) {
 	for _, jobs := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprint(jobs), func(b *testing.B) {
@@ -93,7 +93,7 @@ func BenchmarkNextPass(b *testing.B) {
 	}
 }
 
-// BenchmarkChange changes one job of 100,000 and finds out which one.
+// BenchmarkChange changes one of 100,000 jobs and finds the change.
 func BenchmarkChange(b *testing.B) {
 	m := emptyCluster()
 	m.Update(func(u *model.Update) { jobRows(100_000, unchanged, u.Put) })

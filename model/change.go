@@ -34,9 +34,9 @@ func (c Change) Attributes() []string {
 	return ids
 }
 
-// Changes yields what differs between the elements of a kind in an earlier snapshot
-// and those in this one, in the order of their ids. Without an earlier manager all
-// elements are new. What both snapshots share costs next to nothing.
+// Changes yields the differences between the elements of a kind in an earlier snapshot and in this one,
+// in the order of their ids. Without an earlier manager all elements are new. Pages shared by both
+// snapshots are skipped.
 func (m *Manager) Changes(kind Kind, earlier *Manager) iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		var before cursor
@@ -64,7 +64,7 @@ func (m *Manager) Changes(kind Kind, earlier *Manager) iter.Seq[Change] {
 	}
 }
 
-// compareChange orders the next elements of two tables; one that has ended comes last.
+// compareChange orders the next elements of two tables. An exhausted table comes last.
 func compareChange(c Change) int {
 	switch {
 	case c.After == nil:

@@ -19,7 +19,7 @@ func manager(t *testing.T, s *model.Snapshot) *model.Manager {
 	return rm
 }
 
-// changes returns what differs from an earlier snapshot, in words.
+// changes describes the differences from an earlier snapshot.
 func changes(t *testing.T, m *model.Model, kind model.Kind, earlier *model.Snapshot) []string {
 	t.Helper()
 	var words []string
@@ -76,7 +76,7 @@ func TestRowsThatChangeNothingAreNoChanges(t *testing.T) {
 	require.Empty(t, changes(t, m, model.Job, before))
 }
 
-// Whatever happens to the pages of a table, the changes lead from one snapshot to the other.
+// Applying the changes to one snapshot gives the other, however the pages of the table changed.
 func TestChangesLeadFromOneSnapshotToAnother(t *testing.T) {
 	m := cluster(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -113,7 +113,7 @@ func TestChangesLeadFromOneSnapshotToAnother(t *testing.T) {
 	}
 }
 
-func TestReadersBesideAWriterGetItsNewestPicture(t *testing.T) {
+func TestReadersGetTheNewestSnapshotDuringWrites(t *testing.T) {
 	m := cluster(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -8,25 +8,24 @@ import (
 	"unicode/utf8"
 )
 
-// A Definition says what an attribute is and which values it takes. It must not be
-// changed once it is in use.
+// A Definition describes an attribute and its valid values. Do not change it once it is in use.
 type Definition struct {
 	ID          string
 	Type        Type
-	Name        string   // what a view shows beside the value
-	Description string   // what a view shows on request
-	Default     []string // the value of an element that was given none; of an array any number of texts, else one
-	Display     bool     // whether views show the attribute unasked
-	Values      []string // of an ENUMERATED attribute, what it takes
+	Name        string   // label in views
+	Description string   // shown on request
+	Default     []string // value of elements without one; any number of texts for an array, otherwise one
+	Display     bool     // whether views show the attribute by default
+	Values      []string // valid values of an ENUMERATED attribute
 	Limited     bool     // whether Min and Max bound an INTEGER or DOUBLE attribute
 	Min, Max    float64  // both inclusive
 }
 
-// labels are for names that say nothing to who has not read the protocol.
+// labels replace names that only readers of the protocol understand.
 var labels = map[string]string{"queueId": "Queue", "launchedByPTP": "Through rmctl"}
 
-// Label returns what pages and screens call the attribute: its name with a capital
-// letter, or its id, as it is, where it has no name of its own.
+// Label returns the label of the attribute in views: its name with a capital letter, or its id if it has
+// no name.
 func (d *Definition) Label() string {
 	if label := labels[d.ID]; label != "" {
 		return label
@@ -45,10 +44,10 @@ const maxDefinitions = 1000
 // maxIDBytes bounds the ids of elements and of definitions.
 const maxIDBytes = 1024
 
-// errDefinition is wrapped by every error about a definition that cannot be used.
-var errDefinition = errors.New("unusable attribute definition")
+// errDefinition is wrapped by every error about an invalid definition.
+var errDefinition = errors.New("invalid attribute definition")
 
-// validate checks that the definition can be used, its default included.
+// validate checks the definition, including its default.
 func (d *Definition) validate() error {
 	if d.ID == "" || len(d.ID) > maxIDBytes {
 		return fmt.Errorf("%w %s: its id must have 1 to %d bytes", errDefinition, quoted(d.ID), maxIDBytes)
@@ -59,7 +58,7 @@ func (d *Definition) validate() error {
 		return fmt.Errorf("%w %s: unknown type %s", errDefinition, quoted(d.ID), quoted(string(d.Type)))
 	}
 	if d.Type == Date && len(d.Default) == 0 {
-		return nil // a date may have no default: no time stands for "not known"
+		return nil // a date may have no default: no time means "unknown"
 	}
 	if _, err := d.check(d.Default...); err != nil {
 		return fmt.Errorf("%w %s: its default: %w", errDefinition, quoted(d.ID), err)
@@ -67,7 +66,7 @@ func (d *Definition) validate() error {
 	return nil
 }
 
-// defaultValue returns the value of an element that was given none.
+// defaultValue returns the value of elements without one.
 func (d *Definition) defaultValue() Value {
 	value, err := d.check(d.Default...)
 	if err != nil {
@@ -95,8 +94,7 @@ func (d definitions) with(definition *Definition) (definitions, error) {
 	return longer, nil
 }
 
-// adHoc is the definition of an attribute that nobody defined: text, shown under
-// its id.
+// adHoc is the definition of an undefined attribute: text, labeled with its id.
 func adHoc(id string) *Definition {
 	return &Definition{ID: id, Type: String, Name: id, Description: id, Default: []string{""}, Display: true}
 }

@@ -50,7 +50,7 @@ func TestEveryElementHasItsPredefinedAttributes(t *testing.T) {
 	}
 }
 
-func TestAttributesAreShownUnderNamesThatSaySomething(t *testing.T) {
+func TestAttributesHaveMeaningfulLabels(t *testing.T) {
 	for label, definition := range map[string]Definition{
 		"State":         {ID: vocabulary.AttributeRMState, Name: "state"},
 		"Status":        {ID: vocabulary.AttributeJobStatus, Name: "Status"},

@@ -18,16 +18,15 @@ type Element struct {
 	kind       Kind
 }
 
-// A shape is the list of attributes that an element was given, shared by all
-// elements that were given the same in the same order. So a row costs its values
-// only.
+// A shape is the list of attributes of an element. Elements with the same attributes in the same order
+// share it, so each stores only its values.
 type shape struct {
 	definitions []*Definition
 	index       map[string]int    // place of each id in definitions
-	longer      map[string]*shape // with one more attribute; for the writer alone
+	longer      map[string]*shape // with one more attribute; used only by the writer
 }
 
-// with returns the shape with one more attribute, and whether it was made now.
+// with returns the shape with one more attribute and reports whether it is new.
 func (s *shape) with(definition *Definition) (*shape, bool) {
 	if longer, known := s.longer[definition.ID]; known {
 		return longer, false
@@ -49,14 +48,14 @@ func (e *Element) Kind() Kind { return e.kind }
 // ID returns the id, unique among the elements of the kind in the resource manager.
 func (e *Element) ID() string { return e.id }
 
-// Parent returns the id of the element that this one belongs to: of a queue or machine
-// its resource manager, of a node its machine, of a job its queue, of a process its job.
+// Parent returns the id of the parent: the resource manager of a queue or machine, the machine of a node,
+// the queue of a job, or the job of a process.
 func (e *Element) Parent() string { return e.parent }
 
 // Revision returns the revision of the model that this version came with.
 func (e *Element) Revision() uint64 { return e.revision }
 
-// Name returns the name, and the id of an element that was given none.
+// Name returns the name, or the id of an element without a name.
 func (e *Element) Name() string {
 	if name, given := e.given(vocabulary.AttributeName); given && name != "" {
 		return name
@@ -64,15 +63,14 @@ func (e *Element) Name() string {
 	return e.id
 }
 
-// State returns the state, of an element that was given none the default of its
-// kind.
+// State returns the state, or the default of the kind for an element without one.
 func (e *Element) State() State {
 	value, _ := e.Value(e.kind.StateAttribute())
 	return State(value.Text())
 }
 
-// Value returns the value of an attribute: the one it was given, else the default
-// of a predefined attribute of its kind. It reports false for every other id.
+// Value returns the value of an attribute, or the default of a predefined attribute of the kind. It
+// reports false for other ids.
 func (e *Element) Value(attribute string) (Value, bool) {
 	if attribute == vocabulary.AttributeID {
 		return Value{String, e.id}, true
@@ -90,8 +88,8 @@ func (e *Element) Value(attribute string) (Value, bool) {
 	return Value{}, false
 }
 
-// Attributes yields the attributes that the element was given, with their
-// definitions, in the order in which it got them.
+// Attributes yields the attributes of the element with their definitions, in the order in which they were
+// set.
 func (e *Element) Attributes() iter.Seq2[*Definition, Value] {
 	return func(yield func(*Definition, Value) bool) {
 		for i, definition := range e.shape.definitions {
@@ -102,7 +100,7 @@ func (e *Element) Attributes() iter.Seq2[*Definition, Value] {
 	}
 }
 
-// given returns the text of an attribute that the element was given.
+// given returns the text of an attribute that was set.
 func (e *Element) given(attribute string) (string, bool) {
 	at, given := e.shape.index[attribute]
 	if !given {
@@ -138,7 +136,7 @@ func compareIDs(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// number returns the digits that text begins with.
+// number returns the leading digits of text.
 func number(text string) string {
 	end := 0
 	for end < len(text) && isDigit(text[end]) {

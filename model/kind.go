@@ -1,18 +1,18 @@
 package model
 
-// A Kind is what an element of the model stands for.
+// A Kind is a kind of element.
 type Kind uint8
 
 // The kinds, from the top of the hierarchy down.
 const (
-	Universe        Kind = iota // the one element above all others
+	Universe        Kind = iota // the root
 	ResourceManager             // one scheduler on one host
 	Machine                     // a group of nodes
 	Queue                       // jobs that wait for one set of resources
 	Node                        // what runs processes, usually a host
 	Job                         // one instance of a program
 	Process                     // one execution unit of a job
-	kinds                       // how many there are
+	kinds                       // number of kinds
 )
 
 var kindNames = [kinds]string{"universe", "resource manager", "machine", "queue", "node", "job", "process"}
@@ -20,7 +20,7 @@ var kindNames = [kinds]string{"universe", "resource manager", "machine", "queue"
 // parentKinds is the hierarchy. The universe is its own parent.
 var parentKinds = [kinds]Kind{Universe, Universe, ResourceManager, ResourceManager, Machine, Queue, Job}
 
-// String returns the kind's name for people.
+// String returns the kind's display name.
 func (k Kind) String() string {
 	if k >= kinds {
 		return "unknown kind"
@@ -28,7 +28,7 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// parent returns the kind of the elements that elements of this kind belong to.
+// parent returns the kind of the parents.
 func (k Kind) parent() Kind {
 	if k >= kinds {
 		return Universe
@@ -36,7 +36,7 @@ func (k Kind) parent() Kind {
 	return parentKinds[k]
 }
 
-// Children returns the kinds of elements that belong to elements of this kind.
+// Children returns the kinds of the children.
 func (k Kind) Children() []Kind {
 	var children []Kind
 	for child := ResourceManager; child < kinds; child++ {

@@ -18,20 +18,20 @@ type Model struct {
 	managers  map[string]*Manager
 	order     table // the managers' own elements
 	shapes    *shape
-	shapeSize int      // how many shapes follow from shapes
-	texts     []string // those that came last, by their hash
+	shapeSize int      // number of shapes reachable from shapes
+	texts     []string // recent texts, by hash
 	seed      maphash.Seed
 }
 
-// maxShapes and maxTexts bound what the writer remembers to share it between
-// elements; beyond, it forgets and starts again.
+// maxShapes and maxTexts bound the shapes and texts that the writer keeps to share them between elements.
+// When a limit is exceeded, it starts over.
 const (
 	maxShapes      = 10_000
 	maxTexts       = 1 << 14
-	maxSharedBytes = 64 // longer texts are rarely the same
+	maxSharedBytes = 64 // longer texts are rarely equal
 )
 
-// New returns a model of nothing.
+// New returns an empty model.
 func New() *Model {
 	m := &Model{seed: maphash.MakeSeed(), managers: map[string]*Manager{}, order: table{order: byID}}
 	m.forget()
@@ -39,7 +39,7 @@ func New() *Model {
 	return m
 }
 
-// Snapshot returns the model as it is now.
+// Snapshot returns the current snapshot.
 func (m *Model) Snapshot() *Snapshot { return m.current.Load() }
 
 // Next waits for a snapshot that is newer than the given one and returns the newest,
@@ -54,12 +54,10 @@ func (m *Model) Next(ctx context.Context, last *Snapshot) (*Snapshot, error) {
 	}
 }
 
-// Update calls change with what changes the model, then shows all of it to readers
-// at once. It returns what the model refused, each kind of problem once with how often
-// it came.
+// Update calls change with an [Update], then publishes all changes at once. It returns the problems, each
+// kind once with a count.
 //
-// Updates wait for each other, never for readers. The [Update] must not be used once
-// change has returned.
+// Updates wait for each other, never for readers. Do not use the [Update] after change has returned.
 func (m *Model) Update(change func(*Update)) []Problem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -107,8 +105,7 @@ func (m *Manager) frozen() *Manager {
 	return copied
 }
 
-// store adds an element, or replaces the version before it, which is nil for a new
-// element.
+// store adds an element or replaces its previous version, which is nil for a new element.
 func (m *Manager) store(before, element *Element) {
 	if before != nil && (before.parent != element.parent || before.node() != element.node()) {
 		m.remove(before)
@@ -132,8 +129,7 @@ func (m *Manager) remove(element *Element) {
 	}
 }
 
-// keep returns a text that shares no memory with the row it came in, and the same
-// memory with equal texts that came before.
+// keep returns a copy of a text that shares no memory with its row. Equal recent texts share one copy.
 func (m *Model) keep(text string) string {
 	if len(text) > maxSharedBytes {
 		return strings.Clone(text)
@@ -154,7 +150,7 @@ func (m *Model) longer(s *shape, definition *Definition) *shape {
 	return longer
 }
 
-// forget drops what the writer shares.
+// forget drops the shared shapes and texts.
 func (m *Model) forget() {
 	m.shapes, m.shapeSize, m.texts = &shape{}, 0, make([]string, maxTexts)
 }

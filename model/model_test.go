@@ -65,7 +65,7 @@ func ids(elements func(func(*model.Element) bool)) []string {
 	return all
 }
 
-func TestElementsCarryWhatTheyWereGivenAndDefaults(t *testing.T) {
+func TestElementsHaveTheirAttributesAndDefaults(t *testing.T) {
 	m := cluster(t)
 	job := get(t, m, model.Job, "7")
 	require.EqualValues(t, vocabulary.StateRunning, job.State())
@@ -165,14 +165,14 @@ func TestBadRowsAreCounted(t *testing.T) {
 	require.EqualValues(t, vocabulary.StatePending, get(t, m, model.Job, "9").State())
 }
 
-func TestAttributesThatNobodyDefinedAreBounded(t *testing.T) {
+func TestUndefinedAttributesAreBounded(t *testing.T) {
 	m := cluster(t)
 	var problems []model.Problem
 	for i := range 1200 {
 		problems = append(problems, put(m, row(model.Job, "batch", "7", fmt.Sprintf("a%d=x", i)))...)
 	}
 	require.Greater(t, len(problems), 200)
-	require.Contains(t, problems[0].Example, "unusable attribute definition")
+	require.Contains(t, problems[0].Example, "invalid attribute definition")
 	defined := 0
 	for i := range 1200 {
 		if _, known := m.Snapshot().Definition(fmt.Sprintf("a%d", i)); known {
@@ -186,9 +186,9 @@ func TestDefinitionsCanBeAddedButNotReplaced(t *testing.T) {
 	m := cluster(t)
 	m.Update(func(u *model.Update) {
 		require.NoError(t, u.Define(model.Definition{ID: "gpus", Type: model.Integer, Default: []string{"0"}}))
-		require.ErrorContains(t, u.Define(model.Definition{ID: "gpus", Type: model.String, Default: []string{""}}), "unusable attribute definition")
-		require.ErrorContains(t, u.Define(model.Definition{ID: "jobState", Type: model.String, Default: []string{""}}), "unusable attribute definition")
-		require.ErrorContains(t, u.Define(model.Definition{ID: "x", Type: "TEXT", Default: []string{""}}), "unusable attribute definition")
+		require.ErrorContains(t, u.Define(model.Definition{ID: "gpus", Type: model.String, Default: []string{""}}), "invalid attribute definition")
+		require.ErrorContains(t, u.Define(model.Definition{ID: "jobState", Type: model.String, Default: []string{""}}), "invalid attribute definition")
+		require.ErrorContains(t, u.Define(model.Definition{ID: "x", Type: "TEXT", Default: []string{""}}), "invalid attribute definition")
 		require.ErrorContains(t, u.Define(model.Definition{ID: "x", Type: model.Integer, Default: []string{"one"}}), "illegal value")
 	})
 	problems := put(m, row(model.Job, "batch", "7", "gpus=four"))

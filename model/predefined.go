@@ -75,8 +75,7 @@ var common = sync.OnceValue(func() []*Definition {
 	}
 })
 
-// standalone are definitions that no kind of element carries: of messages, errors
-// and filters, which reach the model by events or not at all.
+// standalone are definitions that no kind of element has: those of messages, errors and filters.
 var standalone = sync.OnceValue(func() []*Definition {
 	return []*Definition{
 		enumerated("messageLevel", "Message Level", "Level of the message", "UNDEFINED", true,
@@ -110,7 +109,7 @@ func flag(id, name, description, byDefault string, display bool) *Definition {
 	return &Definition{ID: id, Type: Boolean, Name: name, Description: description, Default: []string{byDefault}, Display: display}
 }
 
-// count defines an INTEGER from 0 to what 32 bits with a sign hold.
+// count defines an INTEGER from 0 to the largest signed 32-bit integer.
 func count(id, name, description, byDefault string, display bool) *Definition {
 	return &Definition{ID: id, Type: Integer, Name: name, Description: description, Default: []string{byDefault}, Display: display,
 		Limited: true, Max: 1<<31 - 1}

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// What the model refuses, as [Problem.What].
+// Values of [Problem.What].
 const (
-	problemID         = "id"         // an id is empty or too long, or an attribute cannot be given
-	problemParent     = "parent"     // the element that another one belongs to is unknown
-	problemElsewhere  = "elsewhere"  // the element belongs to another one already, such as a node in two machines
-	problemValue      = "value"      // an attribute does not take the value; it was left out
+	problemID         = "id"         // an id is empty or too long, or an attribute cannot be set
+	problemParent     = "parent"     // the parent is unknown
+	problemElsewhere  = "elsewhere"  // the element has another parent, such as a node in two machines
+	problemValue      = "value"      // an invalid value; it was ignored
 	problemTransition = "transition" // illegal change of state; that was kept
 	problemDefinition = "definition" // an attribute cannot be defined
 	problemRemoval    = "removal"    // a resource manager that is not stopped cannot be removed
 )
 
-// problemTexts say in words what was refused.
+// problemTexts are the descriptions of problems.
 var problemTexts = map[string]string{
 	problemID:         "invalid id or attribute",
 	problemParent:     "unknown parent",
@@ -25,13 +25,13 @@ var problemTexts = map[string]string{
 	problemTransition: "illegal change of state",
 }
 
-// A Problem is what was wrong with rows.
+// A Problem is an error in rows, with a count.
 type Problem struct {
-	What      string // such as "transition", or in words
-	Of        Kind   // of the elements that it came with
-	Attribute string // empty unless it is about one
-	Example   string // the first time it came; hostile text in it is quoted and cut
-	Count     int    // how often it came
+	What      string // such as "transition", or a description
+	Of        Kind   // of the affected elements
+	Attribute string // may be empty
+	Example   string // first occurrence; untrusted text in it is quoted and truncated
+	Count     int    // number of occurrences
 }
 
 // String describes the problem in one line, such as
@@ -48,7 +48,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%ss: %s (%s)", p.Of, cmp.Or(problemTexts[p.What], p.What), how)
 }
 
-// problem counts a problem of a row.
+// problem adds a problem of a row.
 func (u *Update) problem(what string, row Row, attribute string, err error) {
 	for i := range u.problems {
 		if known := &u.problems[i]; known.What == what && known.Of == row.Kind && known.Attribute == attribute {

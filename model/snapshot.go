@@ -6,9 +6,8 @@ import (
 	"github.com/rmctl/rmctl/internal/vocabulary"
 )
 
-// A Snapshot is the model as it was after one update. It never changes and may be
-// read by any number of goroutines, for as long as they like; what it shares with
-// other snapshots is kept once.
+// A Snapshot is the model after one update. It never changes and is safe for concurrent use. Snapshots
+// share unchanged parts.
 type Snapshot struct {
 	revision    uint64
 	definitions definitions
@@ -17,7 +16,7 @@ type Snapshot struct {
 	outdated    chan struct{} // closed when there is a newer snapshot
 }
 
-// A Manager is what a snapshot holds of one resource manager.
+// A Manager is one resource manager in a snapshot.
 type Manager struct {
 	element  *Element
 	byID     [kinds]table
@@ -25,8 +24,7 @@ type Manager struct {
 	byNode   table        // processes
 }
 
-// Revision returns the number of the update; each has a greater one than those
-// before it.
+// Revision returns the number of the update. Numbers increase with each update.
 func (s *Snapshot) Revision() uint64 { return s.revision }
 
 // Definition returns the definition of the attribute with this id.
@@ -55,7 +53,7 @@ func (s *Snapshot) Manager(id string) (*Manager, bool) {
 // Element returns the resource manager's own element.
 func (m *Manager) Element() *Element { return m.element }
 
-// Get returns the element of a kind below the resource manager that has this id.
+// Get returns the element of a kind with this id.
 func (m *Manager) Get(kind Kind, id string) (*Element, bool) {
 	return m.elements(kind).get(&Element{id: id})
 }
@@ -99,15 +97,14 @@ func (m *Manager) OnNode(node string) iter.Seq[*Element] {
 	}
 }
 
-// onNode is the place in a table by nodes where the processes of a node begin.
+// onNode is the position in a table by nodes where the processes of a node begin.
 func onNode(node string) *Element {
 	return &Element{shape: nodeShape, values: []string{node}}
 }
 
 var nodeShape = &shape{index: map[string]int{vocabulary.AttributeProcessNodeID: 0}}
 
-// elements returns the elements of a kind by id; none of a kind that does not belong to
-// resource managers.
+// elements returns the elements of a kind by id, none for kinds outside resource managers.
 func (m *Manager) elements(kind Kind) *table {
 	if kind >= kinds {
 		return &table{}
@@ -115,6 +112,5 @@ func (m *Manager) elements(kind Kind) *table {
 	return &m.byID[kind]
 }
 
-// nested reports whether elements of the kind belong to one of several parents in
-// their resource manager.
+// nested reports whether the parents of the kind are elements of the resource manager.
 func (k Kind) nested() bool { return k == Node || k == Job || k == Process }

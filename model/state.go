@@ -52,9 +52,8 @@ func States(kind Kind) []State {
 // transitions lists for each kind which states may follow a state, besides itself.
 // Machines, queues and nodes change as they like and are not listed.
 //
-// A scheduler is looked at from time to time, so a job or a process may be seen in
-// any later state; a job that is requeued is seen in an earlier one. What has
-// ended does not go on: of a job that ended it may only turn out later whether it had started.
+// Schedulers are polled, so a job or a process may skip states; a requeued job returns to an earlier one.
+// Ended jobs do not continue, but whether an ended job had started may become known later.
 var transitions = sync.OnceValue(func() map[Kind]map[State][]State {
 	return map[Kind]map[State][]State{
 		ResourceManager: {
@@ -63,7 +62,7 @@ var transitions = sync.OnceValue(func() map[Kind]map[State][]State {
 			vocabulary.StateStarted:   {vocabulary.StateStopping, vocabulary.StateSuspended, vocabulary.StateError},
 			vocabulary.StateSuspended: {vocabulary.StateStarted, vocabulary.StateStopping, vocabulary.StateError},
 			vocabulary.StateStopping:  {vocabulary.StateStopped, vocabulary.StateError},
-			vocabulary.StateError:     {vocabulary.StateStopped, vocabulary.StateStarting}, // a lost connection is sought again
+			vocabulary.StateError:     {vocabulary.StateStopped, vocabulary.StateStarting}, // rmctl retries a lost connection
 		},
 		Job: {
 			vocabulary.StatePending:    {vocabulary.StateStarted, vocabulary.StateRunning, vocabulary.StateSuspended, vocabulary.StateTerminated, vocabulary.StateError, vocabulary.StateUnknown},
@@ -89,8 +88,8 @@ var transitions = sync.OnceValue(func() map[Kind]map[State][]State {
 // errTransition is wrapped by the error for a state that cannot follow another.
 var errTransition = errors.New("illegal transition")
 
-// checkTransition returns an error that wraps errTransition unless an element of a
-// kind that is in one state may be seen in the other. Every state may follow itself.
+// checkTransition returns an error that wraps errTransition unless a state may follow another one. Every
+// state may follow itself.
 func checkTransition(kind Kind, from, to State) error {
 	rules, ruled := transitions()[kind]
 	if !ruled || from == to || slices.Contains(rules[from], to) {
@@ -111,10 +110,9 @@ func Ended(kind Kind, s State) bool {
 	}
 }
 
-// JobState returns the model's state for what was observed of a job. ERROR means that a job
-// failed and nothing shows that it ever started: no time, no exit code but 0, no signal. The
-// control vocabulary does not distinguish jobs that have resources from jobs that run: STARTED is
-// never returned.
+// JobState returns the model's state for an observation of a job. ERROR means that a job failed without
+// evidence that it started: no start time, no exit code but 0, no signal. The control vocabulary does not
+// distinguish jobs that have resources from jobs that run: STARTED is never returned.
 func JobState(seen *job.Observation) State {
 	switch seen.Detail.Primary() {
 	case job.Submitted:

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-func TestResourceManagersGoThroughTheirLife(t *testing.T) {
+func TestTransitionsOfResourceManagers(t *testing.T) {
 	legal := [][2]State{
 		{"STOPPED", "STARTING"}, {"STARTING", "STARTED"}, {"STARTING", "ERROR"}, {"STARTING", "STOPPED"}, {"STARTING", "STOPPING"},
 		{"STARTED", "STOPPING"}, {"STARTED", "SUSPENDED"}, {"STARTED", "ERROR"}, {"SUSPENDED", "STARTED"}, {"SUSPENDED", "STOPPING"}, {"SUSPENDED", "ERROR"},
@@ -46,7 +46,7 @@ func TestEndedJobsDoNotContinue(t *testing.T) {
 	require.ErrorIs(t, checkTransition(Process, vocabulary.StateRunning, vocabulary.StateStarting), errTransition)
 }
 
-func TestMachinesQueuesAndNodesChangeAsTheyLike(t *testing.T) {
+func TestMachinesQueuesAndNodesMayChangeToAnyState(t *testing.T) {
 	for _, kind := range []Kind{Machine, Queue, Node} {
 		for _, from := range States(kind) {
 			for _, to := range States(kind) {
@@ -56,8 +56,8 @@ func TestMachinesQueuesAndNodesChangeAsTheyLike(t *testing.T) {
 	}
 }
 
-// What the control layer believes of a job, the model must be able to show.
-func TestTransitionsThatControlBelievesAreLegal(t *testing.T) {
+// The model must accept every transition that package control accepts.
+func TestTransitionsOfControlAreLegal(t *testing.T) {
 	for _, from := range job.Details() {
 		for _, to := range job.Details() {
 			err := checkTransition(Job, JobState(&job.Observation{Detail: from}), JobState(&job.Observation{Detail: to}))
@@ -72,8 +72,8 @@ func TestTransitionsThatControlBelievesAreLegal(t *testing.T) {
 	}
 }
 
-// The table of the documentation is the mapping.
-func TestTheDocumentedMappingOfJobStatesIsTheOne(t *testing.T) {
+// The mapping must equal the table in the documentation.
+func TestMappingOfJobStatesIsDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/reference/model.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(page), "## Job states of the control layer\n")
@@ -114,7 +114,7 @@ func TestOnlyAJobThatNeverStartedIsInError(t *testing.T) {
 	}
 }
 
-func TestTheHierarchyIsThatOfTheRuntimeModel(t *testing.T) {
+func TestHierarchyEqualsTheRuntimeModel(t *testing.T) {
 	require.Equal(t, []Kind{ResourceManager}, Universe.Children())
 	require.Equal(t, []Kind{Machine, Queue}, ResourceManager.Children())
 	require.Equal(t, []Kind{Node}, Machine.Children())

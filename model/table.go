@@ -10,9 +10,8 @@ import (
 	"github.com/rmctl/rmctl/internal/vocabulary"
 )
 
-// pageElements is how many elements a page holds at most: enough that a million
-// elements need few thousand pages, few enough that copying a page to change one
-// element is cheap.
+// pageElements bounds the elements of a page: large enough that a million elements need only a few
+// thousand pages, small enough that copying a page to change one element is cheap.
 const pageElements = 256
 
 // A table is a sorted list of elements in pages. A copy of a table, taken with
@@ -20,7 +19,7 @@ const pageElements = 256
 // after that. Its zero value needs an order.
 type table struct {
 	order      func(a, b *Element) int
-	pages      []*page // none is empty
+	pages      []*page // not empty
 	length     int
 	generation uint64 // pages of an older one belong to frozen copies, too
 	shared     bool   // the list of pages belongs to a frozen copy, too
@@ -54,7 +53,7 @@ func (t *table) frozen() table {
 	return table{order: t.order, pages: t.pages, length: t.length}
 }
 
-// find returns where probe is, or where it belongs.
+// find returns the position of probe, or where to insert it.
 func (t *table) find(probe *Element) (pageAt, at int, found bool) {
 	if last := len(t.pages) - 1; last >= 0 { // schedulers mostly list in the order of ids
 		elements := t.pages[last].elements
@@ -81,7 +80,7 @@ func (t *table) get(probe *Element) (*Element, bool) {
 	return t.pages[pageAt].elements[at], true
 }
 
-// own makes the list of pages and one page the writer's alone.
+// own copies the list of pages and one page if frozen copies share them.
 func (t *table) own(pageAt int) *page {
 	t.ownList()
 	if mine := t.pages[pageAt]; mine.generation == t.generation {
@@ -99,7 +98,7 @@ func (t *table) ownList() {
 	}
 }
 
-// store adds the element, or replaces the one of the same place in the order.
+// store adds the element or replaces an equal one.
 func (t *table) store(element *Element) {
 	pageAt, at, found := t.find(element)
 	if found {
@@ -124,7 +123,7 @@ func (t *table) store(element *Element) {
 	}
 }
 
-// remove takes out the element that is in probe's place.
+// remove removes the element equal to probe.
 func (t *table) remove(probe *Element) {
 	pageAt, at, found := t.find(probe)
 	if !found {
@@ -142,7 +141,7 @@ func (t *table) remove(probe *Element) {
 	}
 }
 
-// from yields the elements from probe's place on.
+// from yields the elements from probe on.
 func (t *table) from(probe *Element) iter.Seq[*Element] {
 	return func(yield func(*Element) bool) {
 		pageAt, at, _ := t.find(probe)

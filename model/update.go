@@ -13,26 +13,26 @@ type Update struct {
 	model       *Model
 	revision    uint64
 	definitions definitions
-	touched     map[string]bool // ids of the resource managers that differ
+	touched     map[string]bool // ids of changed resource managers
 	problems    []Problem       // each kind once, few
-	values      []string        // of the row at hand
+	values      []string        // of the current row
 }
 
-// A Row is what is known of one element.
+// A Row has the data of one element.
 type Row struct {
-	Manager    string // id of the resource manager; of a resource manager, empty
+	Manager    string // id of the resource manager; empty for a resource manager
 	Kind       Kind
-	Parent     string // id of the element it belongs to; of resource managers, machines and queues, empty
+	Parent     string // id of the parent; empty for resource managers, machines and queues
 	ID         string
 	Attributes []Attribute
-	Whole      bool // whether attributes that are not given are unset; else they stay as they are
+	Whole      bool // whether missing attributes are removed instead of kept
 }
 
 // An Attribute is an attribute of a row.
 type Attribute struct {
 	ID       string
 	Text     string
-	Elements []string // of an array, instead of Text
+	Elements []string // replaces Text for an array
 }
 
 // Define adds the definition of an attribute, which must not be changed afterwards.
@@ -46,10 +46,9 @@ func (u *Update) Define(definition Definition) error {
 	return nil
 }
 
-// Put adds the element of a row or changes it. What the model does not take of it
-// is left out and becomes a problem. A job may be put below another queue; nodes
-// and processes stay where they are. A resource manager that becomes STOPPED loses
-// all elements below it.
+// Put adds or changes the element of a row. Invalid parts are ignored and reported as problems. A job may
+// move to another queue; nodes and processes keep their parent. A resource manager that becomes STOPPED
+// loses all elements below it.
 func (u *Update) Put(row Row) {
 	if row.ID == "" || len(row.ID) > maxIDBytes || row.Kind == Universe || row.Kind >= kinds {
 		u.problem(problemID, row, "", fmt.Errorf("invalid kind, or id without 1 to %d bytes", maxIDBytes))
@@ -82,7 +81,7 @@ func (u *Update) Put(row Row) {
 	manager.store(before, after)
 }
 
-// place finds where a row belongs and what is known of its element.
+// place finds the resource manager and the previous version of a row's element.
 func (u *Update) place(row *Row) (*Manager, *Element, bool) {
 	if row.Kind == ResourceManager {
 		row.Manager, row.Parent = "", ""
@@ -110,15 +109,14 @@ func (u *Update) place(row *Row) (*Manager, *Element, bool) {
 	}
 	if row.Kind.nested() {
 		if _, known := manager.Get(row.Kind.parent(), row.Parent); !known {
-			u.problem(problemParent, *row, "", fmt.Errorf("there is no %s %s", row.Kind.parent(), quoted(row.Parent)))
+			u.problem(problemParent, *row, "", fmt.Errorf("unknown %s %s", row.Kind.parent(), quoted(row.Parent)))
 			return nil, nil, false
 		}
 	}
 	return manager, before, true
 }
 
-// resolve leaves in u.values what the element has after the row, and returns its
-// shape.
+// resolve stores the element's new values in u.values and returns its shape.
 func (u *Update) resolve(row Row, before *Element) *shape {
 	if u.model.shapeSize >= maxShapes {
 		u.model.forget()
@@ -144,8 +142,8 @@ func (u *Update) resolve(row Row, before *Element) *shape {
 	return u.keepState(row, before, shape)
 }
 
-// keepState gives a whole row without a state the known one: leaving it out must not
-// bypass the rules of transitions.
+// keepState adds the known state to a whole row without a state: omitting it must not bypass the rules of
+// transitions.
 func (u *Update) keepState(row Row, before *Element, shape *shape) *shape {
 	attribute := row.Kind.StateAttribute()
 	if before == nil {
@@ -159,8 +157,7 @@ func (u *Update) keepState(row Row, before *Element, shape *shape) *shape {
 	return u.model.longer(shape, before.shape.definitions[at])
 }
 
-// check returns the text of an attribute as the element shall have it. Where the
-// row's is refused, that is the one it has.
+// check returns the new text of an attribute. If the row's text is invalid, it returns the old one.
 func (u *Update) check(row Row, attribute Attribute, before *Element) (string, *Definition, bool) {
 	definition, err := u.definition(attribute.ID)
 	if err != nil {
@@ -179,8 +176,8 @@ func (u *Update) check(row Row, attribute Attribute, before *Element) (string, *
 	return kept, definition, given
 }
 
-// canonical returns the text of an attribute as its definition writes it. With an error
-// it returns what is wrong.
+// canonical returns the text of an attribute in canonical form. With an error it also returns the kind of
+// problem.
 func (u *Update) canonical(row Row, definition *Definition, attribute Attribute, before *Element) (text, what string, err error) {
 	if definition.ID == vocabulary.AttributeID {
 		return "", problemID, fmt.Errorf("attribute %s: a row must not set its id as an attribute", vocabulary.AttributeID)
@@ -201,8 +198,7 @@ func (u *Update) canonical(row Row, definition *Definition, attribute Attribute,
 	return text, "", nil
 }
 
-// definition returns the definition of an attribute, made on the spot for one that
-// nobody defined.
+// definition returns the definition of an attribute. It creates one for an undefined attribute.
 func (u *Update) definition(id string) (*Definition, error) {
 	if definition, known := u.definitions[id]; known {
 		return definition, nil
@@ -216,8 +212,8 @@ func (u *Update) definition(id string) (*Definition, error) {
 	return definition, nil
 }
 
-// keepValues returns the values at hand for the element to keep. Those it had
-// before are the same memory.
+// keepValues returns a copy of the current values for the element. Unchanged values share memory with the
+// previous version.
 func (u *Update) keepValues(before *Element) []string {
 	values := make([]string, len(u.values))
 	for i, text := range u.values {
@@ -241,9 +237,8 @@ func (u *Update) putManager(manager *Manager, before, after *Element) {
 	u.touched[after.id] = true
 }
 
-// Remove removes an element and all that belong to it; one that is not there is no
-// problem. A resource manager, whose id is then both manager and id, must be
-// STOPPED.
+// Remove removes an element with its descendants, if it exists. A resource manager must be STOPPED; its
+// id is both manager and id.
 func (u *Update) Remove(manager string, kind Kind, id string) {
 	below, known := u.model.managers[manager]
 	if !known {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Type says which values an attribute takes.
+// A Type is the type of an attribute's values.
 type Type string
 
 // The types.
@@ -28,10 +28,10 @@ const (
 // maxValueBytes bounds one value; of an array, all elements together.
 const maxValueBytes = 64 << 10
 
-// errValue is wrapped by the errors for values that an attribute does not take.
+// errValue is wrapped by errors for invalid values.
 var errValue = errors.New("illegal value")
 
-// A Value is a value that its definition takes. Its zero value is empty text.
+// A Value is a valid value of an attribute. Its zero value is the empty text.
 type Value struct {
 	valueType Type
 	text      string // of an array, each element followed by arrayEnd
@@ -44,8 +44,8 @@ const arrayEnd = "\x00"
 // Type returns the type of the value.
 func (v Value) Type() Type { return v.valueType }
 
-// Text returns the value as [Attribute] takes it; of an array, for people only, its
-// elements separated by spaces.
+// Text returns the value in the form that [Attribute] takes. For an array it returns the elements
+// separated by spaces, for display only.
 func (v Value) Text() string {
 	if v.valueType == Array {
 		return strings.Join(v.Array(), " ")
@@ -75,7 +75,7 @@ func (v Value) Integer() int64 {
 	}
 	number, err := strconv.ParseInt(v.text, 10, 64)
 	if err != nil {
-		return 0 // no value that was checked comes here
+		return 0 // unreachable for checked values
 	}
 	return number
 }
@@ -87,7 +87,7 @@ func (v Value) Double() float64 {
 	}
 	number, err := strconv.ParseFloat(v.text, 64)
 	if err != nil {
-		return 0 // no value that was checked comes here
+		return 0 // unreachable for checked values
 	}
 	return number
 }
@@ -99,14 +99,13 @@ func (v Value) Time() time.Time {
 	}
 	date, err := time.Parse(time.RFC3339Nano, v.text)
 	if err != nil {
-		return time.Time{} // no value that was checked comes here
+		return time.Time{} // unreachable for checked values
 	}
 	return date
 }
 
-// check returns texts as a value of the definition: an array takes any number of
-// texts, every other type exactly one. An error wraps errValue, quotes the value, cut,
-// and says which values the attribute takes.
+// check returns texts as a value of the definition: an array takes any number of texts, every other type
+// exactly one. An error wraps errValue, quotes the value and lists the valid values.
 func (d *Definition) check(texts ...string) (Value, error) {
 	text, err := d.canonical(texts)
 	if err != nil {
@@ -115,7 +114,7 @@ func (d *Definition) check(texts ...string) (Value, error) {
 	return Value{d.Type, text}, nil
 }
 
-// canonical returns texts in the one way that a [Value] writes them.
+// canonical returns texts in the canonical form of a [Value].
 func (d *Definition) canonical(texts []string) (string, error) {
 	if d.Type == Array {
 		return d.canonicalArray(texts)
@@ -203,10 +202,10 @@ func (d *Definition) illegal(text, wanted string) error {
 	return fmt.Errorf("attribute %s: %w %s: expected %s", d.ID, errValue, quoted(text), wanted)
 }
 
-// quotedBytes is how much of a text that is wrong a message shows.
+// quotedBytes bounds the part of an invalid text that a message shows.
 const quotedBytes = 80
 
-// quoted shows a hostile text in a message: escaped and cut.
+// quoted returns an untrusted text for a message, escaped and truncated.
 func quoted(text string) string {
 	if len(text) > quotedBytes {
 		return strconv.Quote(strings.ToValidUTF8(text[:quotedBytes], "")) + "…"

@@ -24,8 +24,8 @@ const (
 	keyEnvironment = "environment"
 )
 
-// Submission reads the keys of a submission. Values of attributes and variables are
-// tables, or lists of texts of the form name=value.
+// Submission reads the keys of a submission. Attributes and variables are tables, or lists of texts of
+// the form name=value.
 func (t *Table) Submission() job.Submission {
 	s := job.Submission{
 		Tab: t.Text(keyTab), Executable: t.Text(keyExecutable), Arguments: t.Texts(keyArguments),

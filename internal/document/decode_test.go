@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// whole is a submission that documents can hold, and whole.
+// whole is a submission with every key that documents support.
 var whole = job.Submission{
 	Tab: "Basic", Executable: "./a.out", Arguments: []string{"", "a b", "$(x)\n\"'"}, Directory: "/tmp/x y", Script: "/home/job.sh", Debug: true,
 	Values: []job.Assignment{
@@ -60,7 +60,7 @@ set = ['list=a', 'list=', 'list=b', 'none=', 'number=-7', 'with.dots=x', 'yes=tr
 environment = ['A.B=', 'PATH=/x:$PATH', "QUOTES=\"'\\"]
 `
 
-// read reads a submission alone.
+// read reads only a submission.
 func read(parse func([]byte) (*document.Table, error), text string) (job.Submission, *document.Table, error) {
 	table, err := parse([]byte(text))
 	if err != nil {
@@ -70,7 +70,7 @@ func read(parse func([]byte) (*document.Table, error), text string) (job.Submiss
 	return s, table, table.Err()
 }
 
-func TestASubmissionIsTheSameInAllForms(t *testing.T) {
+func TestASubmissionIsTheSameInAllFormats(t *testing.T) {
 	for form, text := range map[string]string{"TOML": wholeTOML, "lists": wholeLists} {
 		s, _, err := read(document.ParseTOML, text)
 		require.NoError(t, err, form)
@@ -81,7 +81,7 @@ func TestASubmissionIsTheSameInAllForms(t *testing.T) {
 	require.Equal(t, whole, s)
 }
 
-func TestASubmissionIsReadAsItWasWritten(t *testing.T) {
+func TestASubmissionSurvivesWritingAndReading(t *testing.T) {
 	for name, encode := range encodings {
 		s, _, err := encode(t, whole, nil)
 		require.NoError(t, err, name)
@@ -97,7 +97,7 @@ func TestASubmissionIsReadAsItWasWritten(t *testing.T) {
 	require.EqualError(t, err, `attributes "a": "\xff" is not UTF-8`)
 }
 
-func TestValuesKeepTheKindsOfTheirDocument(t *testing.T) {
+func TestValuesKeepTheirTypes(t *testing.T) {
 	s, table, err := read(document.ParseJSON, wholeJSON)
 	require.NoError(t, err)
 	written, err := document.EncodeJSON(document.Settings(s, table))
@@ -109,7 +109,7 @@ func TestValuesKeepTheKindsOfTheirDocument(t *testing.T) {
 	require.Contains(t, string(written), `"number":["-7","8"]`)
 }
 
-func TestMistakesInJSONAreNamed(t *testing.T) {
+func TestErrorsInJSONAreReported(t *testing.T) {
 	for text, reason := range map[string]string{
 		``:                                "there is no object",
 		`null`:                            "it is null, but must be an object",
@@ -137,7 +137,7 @@ choose one of tab, executable, arguments, directory, script, debug, track, rank_
 		`{"environment": {"": ""}}`:                 `"" cannot name a variable`,
 		`{"environment": {"A": ["x"]}}`:             "a value cannot be a list here",
 		`{"environment": ["=x"]}`:                   `"=x": write name=value`,
-		`{"a":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + `}`: "it is nested more than 100 deep",
+		`{"a":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + `}`: "nested more than 100 levels deep",
 		`{"a":` + strings.Repeat("[", 20000):                                "exceeded max depth",
 	} {
 		_, _, err := read(document.ParseJSON, text)
@@ -147,7 +147,7 @@ choose one of tab, executable, arguments, directory, script, debug, track, rank_
 	}
 }
 
-func TestMistakesInTOMLHaveTheirPlace(t *testing.T) {
+func TestErrorsInTOMLHaveTheirPlace(t *testing.T) {
 	for text, reason := range map[string]string{
 		"a = 1\na = 2":                           "line 2, column 1: ",
 		"\n[[attributes]]\na = 1":                `line 2, column 3: "attributes" is a list of tables, in double brackets, but must be a table or a list of name=value`,
@@ -155,9 +155,9 @@ func TestMistakesInTOMLHaveTheirPlace(t *testing.T) {
 		"[environment]\n'A=B' = 1":               `line 2, column 1: "A=B" cannot name a variable`,
 		"arguments = [ 1.5 ]":                    `line 1, column 15: a value cannot be a number with a fraction: write it in quotes, "1.5"`,
 		"[attributes]\na = { }":                  "line 2, column 5: a value cannot be a table here",
-		"a" + strings.Repeat(".a", 101) + " = 1": "nested more than 100 deep",
-		"[a" + strings.Repeat(".a", 101) + "]":   "nested more than 100 deep",
-		"a = " + strings.Repeat("[", 102) + strings.Repeat("]", 102): "nested more than 100 deep",
+		"a" + strings.Repeat(".a", 101) + " = 1": "nested more than 100 levels deep",
+		"[a" + strings.Repeat(".a", 101) + "]":   "nested more than 100 levels deep",
+		"a = " + strings.Repeat("[", 102) + strings.Repeat("]", 102): "nested more than 100 levels deep",
 	} {
 		_, _, err := read(document.ParseTOML, text)
 		require.ErrorContains(t, err, reason, "%.80s", text)
@@ -172,7 +172,7 @@ func TestANullCountsAsNoValue(t *testing.T) {
 	require.Equal(t, job.Submission{Environment: job.Environment{Variables: []job.Variable{{Name: "A", Value: ""}}}}, s)
 }
 
-func TestOthersReadTheirOwnKeys(t *testing.T) {
+func TestOtherReadersCanReadMoreKeys(t *testing.T) {
 	table, err := document.ParseTOML([]byte("executable = 'x'\ntarget = 'y'\nreplace = true\ndo = 1\nedits = [{id = 'a'}, {idd = 'b'}]\n[[steps]]\nafter = 1\n[[steps]]\n[steps.expect]\na = 1\n"))
 	require.NoError(t, err)
 	require.Equal(t, "y", table.Text("target"))
@@ -227,8 +227,8 @@ var encodings = map[string]encoding{
 	},
 }
 
-// FuzzSubmission reads documents in TOML and JSON: the same values in the other
-// syntax give the same submission, and a submission is read as it was written.
+// FuzzSubmission checks that a document in TOML and in JSON gives the same submission, and that a
+// submission survives writing and reading.
 func FuzzSubmission(f *testing.F) {
 	for _, seed := range []string{
 		wholeTOML, wholeLists, wholeJSON, "", "{}",
@@ -256,7 +256,7 @@ func FuzzSubmission(f *testing.F) {
 			require.ErrorAs(t, err, &mistake)
 			return
 		}
-		s, _, err = encodings["JSON"](t, s, nil) // which puts it in the order that tables have
+		s, _, err = encodings["JSON"](t, s, nil) // sorts it like tables
 		require.NoError(t, err)
 		for name, encode := range encodings {
 			for _, source := range []*document.Table{nil, table} {
@@ -268,8 +268,8 @@ func FuzzSubmission(f *testing.F) {
 	})
 }
 
-// inJSON returns a document of TOML in JSON; known is false for what is not TOML,
-// and for one with values that JSON does not have.
+// inJSON converts a TOML document to JSON; known is false for invalid TOML and for values that JSON does
+// not have.
 func inJSON(t *testing.T, source string) (text string, known bool) {
 	var values map[string]any
 	if toml.Unmarshal([]byte(source), &values) != nil || !isInJSON(values) {

@@ -37,7 +37,7 @@ func Lists(s job.Submission) []Setting {
 	return slices.Insert(plain(s), 3, Setting{keySet, values}, Setting{keyEnvironment, variables})
 }
 
-// plain are the settings that are the same in all documents.
+// plain returns the settings that are the same in all documents.
 func plain(s job.Submission) []Setting {
 	return []Setting{
 		{keyTab, s.Tab}, {keyExecutable, s.Executable}, {keyArguments, s.Arguments}, {keyDirectory, s.Directory}, {keyScript, s.Script},

@@ -51,7 +51,7 @@ func parseJSON(decoder *json.Decoder, depth int) (*value, error) {
 		return &value{kind: kindInteger, text: token.String()}, nil
 	case json.Delim:
 		if depth == maxDepth {
-			return nil, fmt.Errorf("it is nested more than %d deep", maxDepth)
+			return nil, fmt.Errorf("nested more than %d levels deep", maxDepth)
 		}
 		if token == '[' {
 			return parseJSONList(decoder, depth+1)
@@ -99,7 +99,7 @@ func parseJSONObject(decoder *json.Decoder, depth int) (*value, error) {
 func EncodeJSON(settings []Setting) ([]byte, error) {
 	var object bytes.Buffer
 	encoder := json.NewEncoder(&object)
-	encoder.SetEscapeHTML(false) // the encoder of the whole answer decides that
+	encoder.SetEscapeHTML(false) // left to the encoder of the whole answer
 	separator := byte('{')
 	for _, setting := range settings {
 		if setting.isEmpty() {

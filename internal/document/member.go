@@ -29,8 +29,8 @@ func (t *Table) Members(key string) []Member {
 	return members
 }
 
-// Number reads a key whose value is a whole number, which must not be less than least. It returns 0 if there
-// is no such number.
+// Number reads a key whose value is a whole number of at least least. It returns 0 without a valid
+// number.
 func (t *Table) Number(key string, least int) int {
 	found, has := t.get(key)
 	if !has || !t.is(key, found, kindInteger, "a whole number") {

@@ -38,13 +38,13 @@ type Place struct{ Line, Column int }
 // A value is one value of a document.
 type value struct {
 	kind  kind
-	text  string // of what is neither list nor table
+	text  string // of a scalar
 	items []*value
 	table *Table
 	place Place
 }
 
-// A kind is the kind of a value, as messages call it.
+// A kind is the kind of a value, as named in messages.
 type kind string
 
 const (

@@ -63,7 +63,7 @@ func (r *tomlReader) placeOf(node *unstable.Node) Place {
 	return Place{start.Line, start.Column}
 }
 
-// open returns the table of a header.
+// open returns the table for a header.
 func (r *tomlReader) open(node *unstable.Node) *Table {
 	current, keys := r.root, keysOf(node)
 	for i, key := range keys {
@@ -108,7 +108,7 @@ func (r *tomlReader) descend(t *Table, key string, at Place, depth int) *Table {
 		return found.value.items[len(found.value.items)-1].table
 	}
 	if found.value.kind != kindTable || depth >= maxDepth {
-		r.root.refuse(at, "it is nested more than %d deep", maxDepth)
+		r.root.refuse(at, "nested more than %d levels deep", maxDepth)
 		return newTable()
 	}
 	return found.value.table
@@ -132,7 +132,7 @@ func (r *tomlReader) value(node *unstable.Node, at Place, depth int) *value {
 	}
 	v := &value{text: string(node.Data), place: at}
 	if depth > maxDepth {
-		r.root.refuse(at, "it is nested more than %d deep", maxDepth)
+		r.root.refuse(at, "nested more than %d levels deep", maxDepth)
 		return v
 	}
 	switch node.Kind {

@@ -15,8 +15,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A Node is what a scheduler says about a machine. Unknown facts are empty or nil.
-// The JSON is a contract with scripts.
+// A Node is a machine in a scheduler's listing. Unknown facts are empty or nil. Scripts rely on its JSON.
 type Node struct {
 	Name     string   `json:"name"`
 	Target   string   `json:"target"`
@@ -31,11 +30,10 @@ type Node struct {
 	Listed   string   `json:"listed,omitempty"` // the time of the listing, if listings repeat
 	Seen     string   `json:"seen,omitempty"`   // the old name of listed, for one release
 
-	Attributes further.Text `json:"attributes,omitempty"` // that rmctl has no names for: an object with texts and lists of texts
+	Attributes further.Text `json:"attributes,omitempty"` // other attributes: an object with texts and lists of texts
 }
 
-// A Queue is what a scheduler says about a queue. Unknown facts are empty or nil. The
-// JSON is a contract with scripts.
+// A Queue is a queue in a scheduler's listing. Unknown facts are empty or nil. Scripts rely on its JSON.
 type Queue struct {
 	Name      string `json:"name"`
 	Target    string `json:"target"`
@@ -49,7 +47,7 @@ type Queue struct {
 	Listed    string `json:"listed,omitempty"` // the time of the listing, if listings repeat
 	Seen      string `json:"seen,omitempty"`   // the old name of listed, for one release
 
-	Attributes further.Text `json:"attributes,omitempty"` // that rmctl has no names for: an object with texts and lists of texts
+	Attributes further.Text `json:"attributes,omitempty"` // other attributes: an object with texts and lists of texts
 }
 
 // NodesOf returns the nodes of a target in rows of x:list-nodes, by name.
@@ -85,8 +83,8 @@ func QueuesOf(controller *control.Controller, rows []command.Row) []Queue {
 	return queues
 }
 
-// JobsOf returns the jobs in rows of x:list-jobs, in their order. Times of another
-// time zone than that of this machine have their zone, after RFC 3339.
+// JobsOf returns the jobs in rows of x:list-jobs, in order. Times from another time zone include their
+// zone, as in RFC 3339.
 func JobsOf(controller *control.Controller, rows []command.Row) []job.Document {
 	location := controller.Location()
 	jobs := make([]job.Document, len(rows))

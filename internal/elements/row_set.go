@@ -9,14 +9,14 @@ import (
 	"github.com/rmctl/rmctl/internal/sorting"
 )
 
-// A RowSet puts those rows of a listing together that have one id: of a fact that
-// several have the last counts. The zero value is ready for use.
+// A RowSet merges rows of a listing with the same id. If several rows have a fact, the last one wins. The
+// zero value is ready to use.
 type RowSet struct {
 	rows   []command.Row
 	places map[string]int // by ids
 }
 
-// Add adds a row. The error is nil; it is there for listings, which end where it is not.
+// Add adds a row. It always returns nil; the result makes it usable as a callback for listings.
 func (s *RowSet) Add(row command.Row) error {
 	if at, isListed := s.places[row.ID]; isListed {
 		s.rows[at].Facts = s.rows[at].Facts.With(row.Facts)
@@ -33,7 +33,7 @@ func (s *RowSet) Add(row command.Row) error {
 // Rows returns a row for each id, in the order in which the ids came first.
 func (s *RowSet) Rows() []command.Row { return s.rows }
 
-// byName returns rows in the order of their names, in which numbers count as such.
+// byName returns rows sorted by name, with numbers in names in numeric order.
 func byName(rows []command.Row) []command.Row {
 	sorted := slices.Clone(rows)
 	sorting.Stable(sorted, func(a, b command.Row) int {

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Each calls visit with the nodes that a list names. A name may come more than once. It
-// ends when visit returns false, so the list may stand for any number of nodes. It reports
-// false then, and for a list that it cannot read to its end.
+// Each calls visit with the nodes in a list, possibly with repetitions. It stops when visit returns
+// false, so the list may be of any size. It returns false if it was stopped or the list is invalid.
 func Each(list string, visit func(string) bool) bool {
 	for word := range words(list) {
 		if strings.Count(word, "[") > maxBrackets || !expand("", word, visit) {
@@ -46,8 +45,8 @@ func words(list string) iter.Seq[string] {
 	}
 }
 
-// word returns the name in one word of a list, without how many slots of the
-// node there are: before it, as 4*name, or behind it, as name/0*4.
+// word returns the name in one word of a list, without the number of slots before it, as in 4*name, or
+// after it, as in name/0*4.
 func word(text string) string {
 	text, _, _ = strings.Cut(text, "/")
 	if count, name, counted := strings.Cut(text, "*"); counted {
@@ -59,17 +58,16 @@ func word(text string) string {
 	return text
 }
 
-// What a name of a node and its pattern may have: far more than real ones, and so
-// little that hostile ones cost no more than the names that they stand for.
+// Limits of a node name and its pattern: above all real ones, but low enough that hostile patterns are
+// cheap.
 const (
 	maxDigits   = 18 // of a number of a range, leading zeros included
 	maxHostName = 255
 	maxBrackets = 8
 )
 
-// expand calls visit with the names that a pattern stands for, each behind prefix.
-// It reports false once visit returns false, and for an invalid pattern: a hostile one
-// must not take long without yielding a name.
+// expand calls visit with the names that match a pattern, each after prefix. It returns false if visit
+// does or the pattern is invalid. A hostile pattern must not take long without yielding a name.
 func expand(prefix, pattern string, visit func(string) bool) bool {
 	before, rest, bracketed := strings.Cut(pattern, "[")
 	prefix += before
@@ -109,12 +107,12 @@ func expand(prefix, pattern string, visit func(string) bool) bool {
 	return true
 }
 
-// mostSteps bounds the comparisons with one list of nodes: far more than a real one
-// takes, and so few that hostile ones cost little.
+// mostSteps bounds the comparisons with one list of nodes: above what real lists need, but low enough
+// that hostile lists are cheap.
 const mostSteps = 1 << 14
 
-// Names reports whether Each would visit a node, which may be written with
-// its domain, without counting through what the list stands for.
+// Names reports whether Each would visit a node, which may include its domain, without expanding the
+// list.
 func Names(list, node string, isNode func(string) bool) bool {
 	left := mostSteps
 	for word := range words(list) {
@@ -131,8 +129,7 @@ func Names(list, node string, isNode func(string) bool) bool {
 	return false
 }
 
-// stands reports whether a pattern, as expand takes it, stands for a name, in no
-// more steps than are left.
+// stands reports whether a pattern matches a name within the remaining steps.
 func stands(pattern, name string, left *int) bool {
 	before, rest, bracketed := strings.Cut(pattern, "[")
 	name, begins := strings.CutPrefix(name, before)
@@ -163,8 +160,8 @@ func stands(pattern, name string, left *int) bool {
 	return false
 }
 
-// inRange reports whether a range of numbers has one in this spelling: with as many
-// digits as the first number has at least, and zeros before it only to fill these.
+// inRange reports whether a range contains a number in this spelling: padded with zeros to the width of
+// the first number, but not further.
 func inRange(digits, low, high string) bool {
 	first, errFirst := strconv.ParseUint(low, 10, 63)
 	last, errLast := strconv.ParseUint(high, 10, 63)

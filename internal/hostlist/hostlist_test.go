@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestListsOfNodesAreReadAsSchedulersWriteThem(t *testing.T) {
+func TestListsOfNodesInAllFormats(t *testing.T) {
 	for list, names := range map[string][]string{
 		"":                                nil,
 		"n1":                              {"n1"},
@@ -38,7 +38,7 @@ func TestListsOfNodesAreReadAsSchedulersWriteThem(t *testing.T) {
 	}
 }
 
-func TestALongListOfNodesEndsWhenNobodyWantsMore(t *testing.T) {
+func TestReadingALongListOfNodesCanBeStopped(t *testing.T) {
 	var read []string
 	Each("n[1-999999999999],m", func(name string) bool {
 		read = append(read, name)
@@ -47,7 +47,7 @@ func TestALongListOfNodesEndsWhenNobodyWantsMore(t *testing.T) {
 	require.True(t, slices.Equal([]string{"n1", "n2", "n3"}, read))
 }
 
-func TestAListOfNodesNamesThoseThatItStandsFor(t *testing.T) {
+func TestNamesFindsNodesInAList(t *testing.T) {
 	nobody := func(string) bool { return false }
 	random := rand.New(rand.NewPCG(7, 9))
 	names := map[string]bool{}
@@ -96,7 +96,7 @@ func randomHostList(random *rand.Rand) string {
 	return list
 }
 
-func TestAHostileListOfNodesCostsLittle(t *testing.T) {
+func TestHostileListsOfNodesAreCheap(t *testing.T) {
 	left := mostSteps
 	require.False(t, stands(strings.Repeat("["+strings.Repeat("1,", 5000)+"1]", 8)+"x", strings.Repeat("1", 8), &left))
 	require.Negative(t, left, "it was given up")

@@ -19,18 +19,17 @@ const (
 	secretFile = "secret"
 	// secretBytes is the length of a secret; the file has it in hex.
 	secretBytes = 32
-	// oldAfter is how long the directory of a job stays after its last change if rmctl does
-	// not remove it.
+	// oldAfter is the age at which the directory of a job is removed if rmctl has not removed it.
 	oldAfter = 30 * 24 * time.Hour
 	// programPrefix is the start of the names of rmctl-node of all releases.
 	programPrefix = "rmctl-node-"
-	// programsOldAfter is how long a program stays after its last use; no job runs as long.
+	// programsOldAfter is how long an unused program is kept. No job runs longer.
 	programsOldAfter = 180 * 24 * time.Hour
 )
 
-// Prepare makes the directory of a job with a new secret, unless it has one. It removes
-// directories of other jobs that have not changed for a month, and programs of other
-// releases that were not used for half a year. The program is the one in use.
+// Prepare creates the directory of a job with a new secret unless it exists. It removes directories of
+// other jobs that have not changed for a month, and programs of other releases that were not used for
+// half a year. Program is the one in use.
 func Prepare(job, program string, now time.Time) error {
 	jobs := filepath.Dir(job)
 	node := filepath.Dir(jobs)
@@ -74,13 +73,13 @@ func makeSecret(name string) error {
 		return nil
 	}
 	secret := make([]byte, secretBytes)
-	_, _ = rand.Read(secret) // it never fails
+	_, _ = rand.Read(secret) // never fails
 	return writeWhole(name, []byte(hex.EncodeToString(secret)))
 }
 
-// writeWhole writes a file so that no reader sees a part of it.
+// writeWhole writes a file atomically.
 func writeWhole(name string, content []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(name), ".part-*") // for the owner alone
+	file, err := os.CreateTemp(filepath.Dir(name), ".part-*") // private to the owner
 	if err != nil {
 		return err
 	}
@@ -89,7 +88,7 @@ func writeWhole(name string, content []byte) error {
 		err = os.Rename(file.Name(), name)
 	}
 	if err != nil {
-		_ = os.Remove(file.Name()) // the error above says more
+		_ = os.Remove(file.Name()) // the error above is more useful
 	}
 	return err
 }
@@ -113,7 +112,7 @@ func removeOldPrograms(node string, now time.Time) {
 	programs, _ := filepath.Glob(filepath.Join(node, programPrefix+"*")) // the pattern is valid
 	for _, name := range programs {
 		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > programsOldAfter {
-			_ = os.Remove(name) // it stays until the next job
+			_ = os.Remove(name) // otherwise the next job tries again
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/jobdirectory"
 )
 
-func TestADirectoryOfAJobIsPrivateAndHasASecretThatStays(t *testing.T) {
+func TestADirectoryOfAJobIsPrivateAndKeepsItsSecret(t *testing.T) {
 	t.Parallel()
 	node := filepath.Join(t.TempDir(), "node")
 	job := filepath.Join(node, "jobs", "tag")

@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// processesFolder has a file for each node with what is known of the processes there.
+// processesFolder has a file for each node with the state of its processes.
 const processesFolder = "processes"
 
 // The states of tracked processes.
@@ -38,7 +38,7 @@ type Member struct {
 	Wrapper   int       `json:"wrapper"`            // process id of rmctl-node track
 	Begun     time.Time `json:"begun"`
 	Changed   time.Time `json:"changed"`
-	Problem   string    `json:"problem,omitempty"` // why its rank is not known
+	Problem   string    `json:"problem,omitempty"` // why its rank is unknown
 }
 
 // Identity returns the identity of the member in its job.
@@ -52,8 +52,8 @@ func (m *Member) key() string { return fmt.Sprintf("%d-%d", m.Wrapper, m.Begun.U
 const (
 	// mostFile bounds the file of one node or process.
 	mostFile = 64 << 20
-	// mostMembers bounds the processes of one node that are kept: a script may start a
-	// million programs one after the other.
+	// mostMembers bounds the kept processes of one node: a script may start a million programs in
+	// sequence.
 	mostMembers = 4096
 	mostNodes   = 1 << 16
 )
@@ -67,7 +67,7 @@ func readMembers(name string) ([]Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // nothing was written
+	defer file.Close() // only read
 	content, err := io.ReadAll(io.LimitReader(file, mostFile+1))
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func nodeFile(directory, node string) string {
 	return filepath.Join(directory, processesFolder, plain(node)+".json")
 }
 
-// plain returns a name that a file can have.
+// plain returns a name that is valid for files.
 func plain(node string) string {
 	node = strings.Map(func(r rune) rune {
 		isPlain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' && node[0] != '.'
@@ -107,10 +107,9 @@ func plain(node string) string {
 	return node[:min(len(node), 200)]
 }
 
-// Read returns the tracked processes of a job on all nodes, sorted by rank, at most one for each
-// rank. If several had a rank one after the other, it returns the latest; if several with the
-// same rank live, the first, with the problem. It leaves out files that it cannot read; the error
-// names them.
+// Read returns the tracked processes of a job on all nodes, sorted by rank, at most one per rank. Of
+// successive processes with the same rank it returns the latest; of several live ones, the first, with
+// the problem. It skips unreadable files and names them in the error.
 func Read(directory string) ([]Member, error) {
 	files, err := os.ReadDir(filepath.Join(directory, processesFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -149,7 +148,7 @@ func byRank(all []Member) []Member {
 			found[last].Problem = cmp.Or(found[last].Problem, Duplicate(&found[last], &member))
 			continue
 		}
-		if found[last].State == StateRunning { // the other one is over already
+		if found[last].State == StateRunning { // the other one has ended
 			continue
 		}
 		found[last] = member

@@ -23,7 +23,7 @@ func member(node, variable string, rank, seconds int, state job.ProcessState) jo
 	}
 }
 
-// written returns the directory of a job with processes, a file for each node.
+// written returns the directory of a job with processes, in one file per node.
 func written(t *testing.T, members ...jobdirectory.Member) string {
 	t.Helper()
 	directory := filepath.Join(t.TempDir(), "jobs", "tag")
@@ -40,7 +40,7 @@ func written(t *testing.T, members ...jobdirectory.Member) string {
 	return directory
 }
 
-// read returns what is known of each rank, as RANK:PID and the problem.
+// read returns each rank as RANK:PID and the problem.
 func read(t *testing.T, directory string) (found []string) {
 	t.Helper()
 	members, err := jobdirectory.Read(directory)

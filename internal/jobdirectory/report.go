@@ -14,23 +14,23 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A Report is what is known of the processes of a job.
+// A Report describes the processes of a job.
 type Report struct {
 	Directory string        `json:"directory"`
 	Checksum  string        `json:"checksum"`
 	Processes []job.Process `json:"processes"`
-	Problems  []string      `json:"problems,omitempty"` // ranks that are not known
+	Problems  []string      `json:"problems,omitempty"` // about unknown ranks
 }
 
 const (
-	// mostOutput bounds the ends of streams in all of a report.
+	// mostOutput bounds the total output in a report.
 	mostOutput = 4 << 20
 	// mostProblems bounds the problems of a report.
 	mostProblems = 10
 )
 
-// ReportOf returns what is known of the processes of a job. The more processes there are, the
-// less of their output it has.
+// ReportOf returns the report of a job. The more processes there are, the less output of each it
+// contains.
 func ReportOf(directory string) Report {
 	report := Report{Directory: directory, Processes: []job.Process{}}
 	members, err := Read(directory)
@@ -47,7 +47,7 @@ func ReportOf(directory string) Report {
 		report.Processes = append(report.Processes, process)
 	}
 	content, err := json.Marshal(report)
-	if err != nil { // a report has nothing that JSON lacks
+	if err != nil { // cannot happen: JSON supports all fields
 		report.Problems = append(report.Problems, err.Error())
 	}
 	hash := sha256.Sum256(content)
@@ -55,7 +55,7 @@ func ReportOf(directory string) Report {
 	return report
 }
 
-// lastOf returns the last bytes of a text, without a part of a character.
+// lastOf returns the last bytes of a text, without an incomplete character.
 func lastOf(text string, bytes int) string {
 	text = text[max(0, len(text)-bytes):]
 	for text != "" && !utf8.RuneStart(text[0]) {

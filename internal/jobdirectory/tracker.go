@@ -15,10 +15,9 @@ import (
 	"time"
 )
 
-// A Tracker keeps what is known of one tracked process. The processes of a node write to
-// a directory of that node, which costs little. They take turns to write all of it
-// to the directory of the job, which may be far away. The kernel frees the lock for a turn
-// when its holder ends, even if it was killed.
+// A Tracker stores the state of one tracked process. The processes of a node write to a local directory,
+// which is cheap. One at a time, they copy everything to the directory of the job, which may be remote.
+// The kernel releases the lock when its holder ends, even if it was killed.
 type Tracker struct {
 	job   string // directory of the job
 	local string // directory of the job on this node
@@ -27,9 +26,9 @@ type Tracker struct {
 
 const (
 	lockFile = "lock"
-	// lockPatience is how long the end of a process waits for its turn.
+	// lockPatience is how long the end of a process waits for the lock.
 	lockPatience = 10 * time.Second
-	// mostOften is the shortest time between two writes of the file of a node for output alone.
+	// mostOften is the minimum interval between two writes of a node's file for output alone.
 	mostOften = 5 * time.Second
 	lockPoll  = 2 * time.Millisecond
 )
@@ -39,7 +38,7 @@ const (
 func NewTracker(job, private, node string) (*Tracker, error) {
 	t := &Tracker{job: job, node: node, local: filepath.Join(job, processesFolder, "."+plain(node))}
 	if private != "" {
-		hash := sha256.Sum256([]byte(job)) // other targets may have jobs of the same name
+		hash := sha256.Sum256([]byte(job)) // jobs of other targets may have the same name
 		t.local = filepath.Join(private, plain(filepath.Base(job))+"."+hex.EncodeToString(hash[:4])+".processes", plain(node))
 	}
 	if info, err := os.Stat(job); err != nil || !info.IsDir() {
@@ -74,17 +73,17 @@ func (t *Tracker) localFile(member *Member) string {
 	return filepath.Join(t.local, member.key()+".json")
 }
 
-// Note writes what is known of the process to the directory of this node.
+// Note writes the state of the process to the directory of this node.
 func (t *Tracker) Note(member *Member) error {
 	err := writeMembers(t.localFile(member), []Member{*member})
-	if errors.Is(err, fs.ErrNotExist) { // the last process before this one has removed it
+	if errors.Is(err, fs.ErrNotExist) { // the previous last process removed it
 		err = cmp.Or(os.MkdirAll(t.local, 0o700), writeMembers(t.localFile(member), []Member{*member}))
 	}
 	return err
 }
 
-// Publish writes what is known of all processes of this node into the directory of the job,
-// unless another process has done so with this change of the member.
+// Publish writes the state of all processes of this node to the directory of the job, unless another
+// process has done so including this change.
 func (t *Tracker) Publish(member *Member) error {
 	release, err := t.lock(lockPatience)
 	if err != nil {
@@ -94,8 +93,8 @@ func (t *Tracker) Publish(member *Member) error {
 	return t.publish(member)
 }
 
-// PublishSometimes is Publish for what a process printed: not more often than every 5 s for
-// all processes of the node, and not while another process has its turn.
+// PublishSometimes is Publish for new output: at most every 5 s for all processes of the node, and not
+// while another process holds the lock.
 func (t *Tracker) PublishSometimes(member *Member) error {
 	info, err := os.Stat(nodeFile(t.job, t.node))
 	if err == nil && time.Since(info.ModTime()) < mostOften {
@@ -112,7 +111,7 @@ func (t *Tracker) PublishSometimes(member *Member) error {
 func (t *Tracker) publish(member *Member) error {
 	known, err := readMembers(nodeFile(t.job, t.node))
 	if err != nil {
-		known = nil // it is written again from what is known here
+		known = nil // rewrite it from the local files
 	}
 	isKnown := func(m Member) bool { return m.key() == member.key() && !m.Changed.Before(member.Changed) }
 	if !slices.ContainsFunc(known, isKnown) {
@@ -128,8 +127,8 @@ func (t *Tracker) publish(member *Member) error {
 	return nil
 }
 
-// removeEnded removes the local files of processes that have ended: the file of the node
-// has them. With the last one it removes the directory.
+// removeEnded removes the local files of ended processes, which are in the file of the node. With the
+// last one it removes the directory.
 func (t *Tracker) removeEnded(members []Member) {
 	left := 0
 	for _, member := range members {
@@ -137,11 +136,11 @@ func (t *Tracker) removeEnded(members []Member) {
 			left++
 			continue
 		}
-		_ = os.Remove(t.localFile(&member)) // it would only be merged again
+		_ = os.Remove(t.localFile(&member)) // if it stays, it is merged again
 	}
 	if left == 0 && !strings.HasPrefix(t.local, t.job) {
 		_ = os.Remove(filepath.Join(t.local, lockFile))
-		_ = os.Remove(t.local) // unless another process has begun
+		_ = os.Remove(t.local) // fails if another process has started
 		_ = os.Remove(filepath.Dir(t.local))
 	}
 }
@@ -169,7 +168,7 @@ func isAlive(process int) bool {
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// lock waits for the turn of this process.
+// lock waits for the lock.
 func (t *Tracker) lock(patience time.Duration) (release func(), err error) {
 	for begun := time.Now(); ; time.Sleep(lockPoll) {
 		release, err = t.tryLock()
@@ -182,7 +181,7 @@ func (t *Tracker) lock(patience time.Duration) (release func(), err error) {
 			err = nil
 		}
 		if err == nil && time.Since(begun) >= patience {
-			err = errors.New("they take too long")
+			err = errors.New("timeout")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("waiting for the other processes of this node: %w", err)
@@ -190,8 +189,8 @@ func (t *Tracker) lock(patience time.Duration) (release func(), err error) {
 	}
 }
 
-// tryLock locks the lock file, unless another process has locked it. It does not count a file
-// that was removed meanwhile.
+// tryLock locks the lock file unless another process has locked it. It ignores a file that was removed
+// meanwhile.
 func (t *Tracker) tryLock() (release func(), err error) {
 	name := filepath.Join(t.local, lockFile)
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
@@ -207,6 +206,6 @@ func (t *Tracker) tryLock() (release func(), err error) {
 		}
 		err = syscall.EWOULDBLOCK
 	}
-	_ = file.Close() // the error above says more
+	_ = file.Close() // the error above is more useful
 	return nil, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/jobdirectory"
 )
 
-func TestTheLastProcessOfANodeLeavesNothingBehindThere(t *testing.T) {
+func TestTheLastProcessOfANodeRemovesItsLocalFiles(t *testing.T) {
 	t.Parallel()
 	private := t.TempDir()
 	directory := filepath.Join(t.TempDir(), "jobs", "tag")

@@ -12,17 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ThisProcess names this process in a way that no other one ever has: its host,
-// its id there, and when it started.
+// ThisProcess returns a unique name of this process: its host, process id and start time.
 var ThisProcess = sync.OnceValue(func() string {
 	host, err := os.Hostname()
 	if err != nil {
-		return "" // which counts as gone
+		return "" // counts as ended
 	}
 	return fmt.Sprintf("%d %s %s", os.Getpid(), startOf(os.Getpid()), host)
 })
 
-// A presence is what is known here of a process that made a submission.
+// A presence says whether a process that made a submission still runs.
 type presence int
 
 const (
@@ -31,7 +30,7 @@ const (
 	Elsewhere                 // it is on another host, and may be running
 )
 
-// PresenceOf looks for a process that is named as thisProcess does.
+// PresenceOf looks for a process by its name from ThisProcess.
 func PresenceOf(name string) presence {
 	id, started, host := partsOf(name)
 	if id <= 0 || host == "" {
@@ -44,7 +43,7 @@ func PresenceOf(name string) presence {
 		return IsGone
 	}
 	if startOf(id) != started {
-		return IsGone // another one has its id
+		return IsGone // another process has its id
 	}
 	return isThere
 }
@@ -52,8 +51,7 @@ func PresenceOf(name string) presence {
 // IsAlive reports whether a process may still be running on this host.
 func IsAlive(name string) bool { return PresenceOf(name) == isThere }
 
-// IsHolderGone reports whether the process of a controller that had a shared query
-// to make has ended for certain.
+// IsHolderGone reports whether the process that was to make a shared query has certainly ended.
 func IsHolderGone(holder string) bool {
 	_, process, _ := strings.Cut(holder, " ")
 	id, _, _ := partsOf(process)
@@ -80,8 +78,7 @@ func ProcessName(name string) string {
 	return fmt.Sprintf("%d on %s", id, host)
 }
 
-// startOf returns a text that differs between two processes that have the same id one after
-// the other.
+// startOf returns a text that distinguishes successive processes with the same id.
 func startOf(id int) string {
 	// proc(5): the name of the program is in parentheses and may contain anything; the
 	// start is the 20th field after it.
@@ -94,7 +91,7 @@ func startOf(id int) string {
 		return "-"
 	}
 	if state := fields[0]; state == "Z" || state == "X" {
-		return "ended" // and its parent has not waited for it
+		return "ended" // a zombie
 	}
 	return fields[19]
 }

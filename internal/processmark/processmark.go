@@ -1,5 +1,4 @@
-// Package processmark parses the marks by which the output of an interactive job describes one of
-// its processes.
+// Package processmark parses the marks in the output of an interactive job that describe its processes.
 package processmark
 
 import (
@@ -8,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Field is what a part of a mark says about a process.
+// A Field is a property of a process in a mark.
 type Field string
 
 // The fields of marks.
@@ -22,7 +21,7 @@ const (
 	Stream   Field = "stream"   // the name of the stream that it printed to
 )
 
-// IsNumber reports whether the field holds digits and nothing else.
+// IsNumber reports whether the field consists of digits.
 func (f Field) IsNumber() bool { return f != Node && f != Stream }
 
 // Takes reports whether a byte can belong to the field.
@@ -38,7 +37,7 @@ func (f Field) Takes(c byte) bool {
 
 var fields = []Field{Rank, Node, PID, ExitCode, Signal, Status, Stream}
 
-// A Piece is a part of a mark: a text that stands there, or a field.
+// A Piece is a part of a mark: a literal text or a field.
 type Piece struct {
 	Text  string
 	Field Field // empty for a text

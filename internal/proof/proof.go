@@ -1,5 +1,5 @@
 // Package proof decides what the output of an interactive job's command proves about its program:
-// clients of schedulers may exit with 0 without running anything.
+// scheduler commands may exit with 0 without running anything.
 package proof
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// ErrMissing means that nothing shows that the program of a job has run, and how it ended.
+// ErrMissing means that the output does not prove that the program ran, or how it ended.
 var ErrMissing = errors.New("its output does not show")
 
 // exitCodeAttribute is the attribute by which parsers report the exit code of the program.
 const exitCodeAttribute = "job.exitCode"
 
-// Missing returns why a command that has ended with exit code 0 does not prove that the
-// program of its job has run and succeeded; nil if it does. What the parsers find out of a
-// program that runs, they must have found.
+// Missing returns why exit code 0 of a command does not prove that the program of its job ran and
+// succeeded, nil if it does. If the parsers report the start or the end of programs, they must have
+// reported it.
 func Missing(submit *config.Command, env *attribute.Environment, result *command.Result, hasRun bool) error {
 	switch {
 	case result.ExitCode != 0, ExitCode(env, result) != nil:
@@ -39,7 +39,7 @@ func isOfJob(mark *config.ProcessMark) bool { return mark.IsJob }
 // signaled is the exit code of a shell for a program that a signal ended, without the signal.
 const signaled = 128
 
-// ExitCode returns the exit code of the program where the output shows it; else nil.
+// ExitCode returns the exit code of the program, nil if the output does not contain it.
 func ExitCode(env *attribute.Environment, result *command.Result) *int {
 	switch {
 	case result.Ended == nil:
@@ -51,7 +51,7 @@ func ExitCode(env *attribute.Environment, result *command.Result) *int {
 	return result.Ended.ExitCode
 }
 
-// IsOfRun reports whether a state that the parsers found means that the program ran.
+// IsOfRun reports whether a state from the parsers means that the program ran.
 func IsOfRun(state job.Detail) bool {
 	return state.Primary() == job.Running || state.Primary() == job.Completed && state != job.Failed && state != job.Canceled
 }

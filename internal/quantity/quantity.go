@@ -29,9 +29,8 @@ func Mebibytes(text, unit string) (value string, isAmount bool) {
 	return strconv.FormatFloat(math.Floor(number*math.Pow(1024, float64(power-2))), 'f', 0, 64), true
 }
 
-// Seconds reads a length of time: D-HH:MM:SS, HH:MM:SS, MM:SS, a number with a unit such
-// as 300 sec, or one in the unit for a bare number (seconds without it). It reports false for any
-// other text.
+// Seconds reads a duration: D-HH:MM:SS, HH:MM:SS, MM:SS, a number with a unit such as 300 sec, or one in
+// the unit for a bare number (seconds without it). It reports false for any other text.
 func Seconds(text, unit string) (value string, isLength bool) {
 	if match := amountPattern.FindStringSubmatch(text); match != nil {
 		if match[2] == "" {
@@ -81,7 +80,7 @@ func secondsOf(unit string) (float64, bool) {
 	return 0, false
 }
 
-// Sum adds whole numbers. If one of the texts is no whole number, it returns that and no total.
+// Sum adds whole numbers. It returns the first invalid text, if any, instead of a total.
 func Sum(texts []string) (total, odd string) {
 	sum := 0
 	for _, text := range texts {

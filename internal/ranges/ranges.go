@@ -16,8 +16,8 @@ type Range struct{ First, Last int }
 // A Set is the numbers of tasks, as ranges in order and without overlap.
 type Set []Range
 
-// mostRanges bounds how many ranges a text may hold, above what schedulers allow for the
-// tasks of one job as a rule. A range with a step is one for each number.
+// mostRanges bounds the ranges in a text, above the usual limits of schedulers for one job. A range with
+// a step counts once for each number.
 const mostRanges = 1 << 20
 
 // mostTasks bounds the number of a task. Schedulers allow a few million.
@@ -27,7 +27,7 @@ const mostTasks = 1 << 30
 // It reports false for every other text.
 func Parse(text string) (Set, bool) {
 	text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "["), "]")
-	text, _, _ = strings.Cut(text, "%") // how many may run at a time
+	text, _, _ = strings.Cut(text, "%") // limit of concurrent tasks
 	if text == "" {
 		return nil, false
 	}
@@ -54,7 +54,7 @@ func Parse(text string) (Set, bool) {
 	return found.Merged(), true
 }
 
-// ParseCount reads how many there are: a number, or the ranges of all.
+// ParseCount reads a number of tasks: a number, or the ranges of all tasks.
 func ParseCount(text string) (count int, isCount bool) {
 	text = strings.TrimSpace(text)
 	all, isCount := Parse(text)
@@ -116,7 +116,7 @@ func (r Set) Union(other Set) Set {
 	return append(slices.Clone(r), other...).Merged()
 }
 
-// Without returns the numbers that are not among the other ones.
+// Without returns the numbers that are not in other.
 func (r Set) Without(other Set) Set {
 	var left Set
 	for _, each := range r {
@@ -135,7 +135,7 @@ func (r Set) Without(other Set) Set {
 	return left
 }
 
-// Merged returns the ranges in order, those that touch each other as one.
+// Merged returns the sorted ranges and joins adjacent ones.
 func (r Set) Merged() Set {
 	sorting.Stable(r, func(a, b Range) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last)) })
 	merged := r[:0]
@@ -149,8 +149,8 @@ func (r Set) Merged() Set {
 	return merged
 }
 
-// Count counts the numbers in numbers and ranges, such as 0-3 and 5. If one of the texts has
-// something else, it returns that and no total.
+// Count counts the numbers in numbers and ranges, such as 0-3 and 5. It returns the first invalid text,
+// if any, instead of a total.
 func Count(texts []string) (total, odd string) {
 	count := 0
 	for _, text := range texts {

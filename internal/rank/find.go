@@ -15,9 +15,9 @@ import (
 	"github.com/rmctl/rmctl/internal/sorting"
 )
 
-// A Match says which processes of a machine belong to a job.
+// A Match selects the processes of a job on a machine.
 type Match struct {
-	Folder    string            // where the kernel shows processes; empty for /proc
+	Folder    string            // procfs; empty for /proc
 	Variables map[string]string // that all processes of the job have; at least one
 	From      string            // variable with the rank, as of [Of]
 }
@@ -26,18 +26,18 @@ type Match struct {
 type Member struct {
 	Identity
 	PID        int
-	Start      uint64 // when it started, in ticks since the machine did
+	Start      uint64 // in ticks since boot
 	Executable string
 	Parent     int
-	Problem    string // why its rank is not known; such a member has no identity
+	Problem    string // why its rank is unknown; then it has no identity
 }
 
-// Bounds of what is read of processes.
+// Limits for reading processes.
 const (
 	mostProcesses   = 1 << 17
 	mostEnvironment = 8 << 20
 	mostStat        = 4 << 10
-	mostDepth       = 64 // of shells in one another
+	mostDepth       = 64 // of nested shells
 )
 
 // nodeProgram begins the name of the executable of rmctl-node.
@@ -63,7 +63,7 @@ type candidate struct {
 // is rank 0. Find leaves out programs of rmctl on the node and their children.
 func Find(match Match) ([]Member, error) {
 	if len(match.Variables) == 0 {
-		return nil, errors.New("no variable says which processes belong to the job")
+		return nil, errors.New("no variable identifies the processes of the job")
 	}
 	folder := cmp.Or(match.Folder, "/proc")
 	found, err := candidates(folder, match)
@@ -180,7 +180,7 @@ func readProcess(folder string, pid int) (process *candidate, environment []byte
 		return nil, nil
 	}
 	if _, again, isRunning := readStat(folder); !isRunning || again != start {
-		return nil, nil // another process got the number
+		return nil, nil // another process has the id now
 	}
 	return &candidate{Member: Member{PID: pid, Start: start, Executable: strings.TrimSuffix(executable, " (deleted)"), Parent: parent}}, environment
 }
@@ -210,12 +210,12 @@ func readBounded(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // nothing was written
+	defer file.Close() // only read
 	return io.ReadAll(io.LimitReader(file, limit))
 }
 
-// lookup returns the values of an environment as the kernel shows it. The first of a name
-// counts, as for the C library.
+// lookup returns values from an environment in the kernel's format. The first value of a name wins, as in
+// the C library.
 func lookup(environment []byte) func(name string) string {
 	return func(name string) string {
 		prefix := []byte(name + "=")
@@ -228,8 +228,8 @@ func lookup(environment []byte) func(name string) string {
 	}
 }
 
-// isObserver reports whether a process is one of rmctl-node that is not around a program:
-// the debuggers that it starts are no part of the job, though they have its environment.
+// isObserver reports whether a process is an rmctl-node that does not wrap a program. The debuggers that
+// it starts do not belong to the job, although they have its environment.
 func isObserver(folder, executable string) bool {
 	if !strings.HasPrefix(filepath.Base(executable), nodeProgram) {
 		return false
@@ -242,7 +242,7 @@ func isObserver(folder, executable string) bool {
 	return len(arguments) < 2 || string(arguments[1]) != "track"
 }
 
-// isBelow reports whether a process was started by one of others, directly or not.
+// isBelow reports whether a process is a descendant of one of others.
 func isBelow(found map[int]*candidate, pid int, others map[int]bool) bool {
 	for range mostDepth {
 		process := found[pid]
@@ -257,7 +257,7 @@ func isBelow(found map[int]*candidate, pid int, others map[int]bool) bool {
 	return false
 }
 
-// link gives processes their children, in the order in which they started.
+// link sets the children of processes, in order of their start.
 func link(found map[int]*candidate) {
 	for _, process := range found {
 		if parent := found[process.Parent]; parent != nil && parent != process {
@@ -303,8 +303,8 @@ func withoutOrphans(roots []*candidate) []*candidate {
 	return slices.DeleteFunc(roots, func(root *candidate) bool { return root.Parent <= 1 && launched[root.Identity] })
 }
 
-// program returns the program that runs below the shells of a process. Of several children
-// the first counts: that is the program, and the others read what it prints.
+// program returns the program that runs below the shells of a process. Of several children it takes the
+// first: the others read its output.
 func (c *candidate) program() Member {
 	current := c
 	for range mostDepth {
@@ -329,8 +329,7 @@ func isShell(executable string) bool {
 	return slices.Contains(shells, name) || strings.HasPrefix(name, nodeProgram)
 }
 
-// StartOf returns when a process started, in ticks since the machine did; false for one that
-// has ended.
+// StartOf returns the start of a process, in ticks since boot, false if it has ended.
 func StartOf(pid int) (uint64, bool) {
 	_, start, isRunning := readStat(filepath.Join("/proc", strconv.Itoa(pid)))
 	return start, isRunning

@@ -23,7 +23,7 @@ type machine struct {
 
 func newMachine(t *testing.T) *machine { return &machine{t, t.TempDir()} }
 
-// runs adds a process. Its name has what breaks careless readers of stat.
+// runs adds a process. Its name contains characters that break careless parsers of stat.
 func (m *machine) runs(pid, parent int, words, environment string) {
 	m.t.Helper()
 	folder := filepath.Join(m.folder, strconv.Itoa(pid))
@@ -38,7 +38,7 @@ func (m *machine) runs(pid, parent int, words, environment string) {
 	require.NoError(m.t, os.Symlink(executable, filepath.Join(folder, "exe")))
 }
 
-// finds returns what is found of job 7, each as RANK:PID.
+// finds returns the processes found for job 7, each as RANK:PID.
 func (m *machine) finds() []string {
 	m.t.Helper()
 	members, err := rank.Find(rank.Match{Folder: m.folder, Variables: map[string]string{"JOB": "7"}})
@@ -86,7 +86,7 @@ func TestTheProgramOfEachRankIsFoundBelowShellsAndTheWrapper(t *testing.T) {
 	require.Equal(t, 30, programs[30].PID)
 }
 
-func TestRelaysAndTheirDebuggersAreNoRanks(t *testing.T) {
+func TestRelaysAndTheirDebuggersAreIgnored(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	m.runs(10, 1, "/home/ann/prog", "JOB=7 SLURM_STEP_ID=0 SLURM_PROCID=0")
@@ -122,7 +122,7 @@ func TestTwoProgramsWithOneRankAreBothFound(t *testing.T) {
 	require.Equal(t, []string{"0:10"}, m.finds())
 }
 
-func TestAProcessWithoutANumberAsRankSaysSo(t *testing.T) {
+func TestAnInvalidRankIsAProblem(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	m.runs(10, 5, "/home/ann/prog", "JOB=7 PMI_RANK=zero")
@@ -130,7 +130,7 @@ func TestAProcessWithoutANumberAsRankSaysSo(t *testing.T) {
 	require.Equal(t, []string{`PMI_RANK is not a rank: "zero"`, "1:11"}, m.finds())
 }
 
-func TestWhatChangesWhileItIsReadIsLeftOut(t *testing.T) {
+func TestProcessesThatChangeDuringReadingAreIgnored(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	m.runs(10, 5, "/home/ann/prog", "JOB=7 PMI_RANK=0")
@@ -143,7 +143,7 @@ func TestWhatChangesWhileItIsReadIsLeftOut(t *testing.T) {
 	require.Equal(t, []string{"0:10"}, m.finds())
 }
 
-func TestWithoutVariablesNothingIsTakenForAJob(t *testing.T) {
+func TestWithoutVariablesNoProcessIsFound(t *testing.T) {
 	t.Parallel()
 	_, err := rank.Find(rank.Match{})
 	require.ErrorContains(t, err, "no variable")

@@ -20,7 +20,7 @@ func environment(assignments ...string) func(string) string {
 	}
 }
 
-func TestTheInnermostLauncherSaysTheRank(t *testing.T) {
+func TestTheInnermostLauncherSetsTheRank(t *testing.T) {
 	t.Parallel()
 	for name, each := range map[string]struct {
 		environment []string
@@ -56,7 +56,7 @@ func TestScriptsAndSerialProgramsHaveNoRank(t *testing.T) {
 	require.False(t, has, "a variable that the user names counts alone")
 }
 
-func TestTextsThatAreNoRanksAreErrorsThatNameTheVariable(t *testing.T) {
+func TestInvalidRanksAreErrorsThatNameTheVariable(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"-1", "x", "1 ", "0x1", "1e3", "99999999999999999999", "67108865", "\x1b[31m", strings.Repeat("9", 1<<20)} {
 		_, _, err := rank.Of(environment("PMI_RANK="+value), "")

@@ -10,12 +10,11 @@ import (
 	"slices"
 )
 
-// A Selection is how a node finds the processes of a job: by variables, or by the process
-// ids that are on record.
+// A Selection says how a node finds the processes of a job: by variables or by recorded process ids.
 type Selection struct {
 	Variables map[string]string `json:"variables,omitempty"`
-	Own       []string          `json:"own,omitempty"`  // variables with the value that this process has
-	PIDs      map[int]int       `json:"pids,omitempty"` // by rank; they count if there is no variable
+	Own       []string          `json:"own,omitempty"`  // variables with the same value as in this process
+	PIDs      map[int]int       `json:"pids,omitempty"` // by rank; used without variables
 	None      bool              `json:"none,omitempty"` // no process: files are read only
 	From      string            `json:"from,omitempty"` // variable with the rank, as of [Of]
 }
@@ -49,8 +48,8 @@ func ParseSelection(word string) (Selection, error) {
 	return s, nil
 }
 
-// Find returns the selected processes of this user in the order of ranks. The folder is
-// that of Match. Process ids that now belong to another process are left out.
+// Find returns the selected processes of this user in the order of ranks. The folder is that of Match. It
+// skips process ids that now belong to another process.
 func (s Selection) Find(folder string) ([]Member, error) {
 	switch {
 	case s.isEmpty() || s.None:
@@ -62,7 +61,7 @@ func (s Selection) Find(folder string) ([]Member, error) {
 	maps.Copy(variables, s.Variables)
 	for _, name := range s.Own {
 		if variables[name] = os.Getenv(name); variables[name] == "" {
-			return nil, fmt.Errorf("%s has no value on this node: it says which processes belong to the job", name)
+			return nil, fmt.Errorf("variable %s, which identifies the processes of the job, is not set on this node", name)
 		}
 	}
 	return Find(Match{Folder: folder, Variables: variables, From: s.From})

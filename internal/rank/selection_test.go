@@ -19,7 +19,7 @@ func found(members []rank.Member) map[int]int {
 	return pids
 }
 
-func TestASelectionPassesAsOneWordThroughEveryShell(t *testing.T) {
+func TestASelectionIsOneWordInEveryShell(t *testing.T) {
 	t.Parallel()
 	selection := rank.Selection{Variables: map[string]string{"JOB": "7 $(touch x); 'é'"}, Own: []string{"TASK"}, PIDs: map[int]int{0: 12, 1: 13}}
 	word := selection.Word()
@@ -41,13 +41,13 @@ func TestASelectionIsByVariablesOfTheJobOrOfThisProcess(t *testing.T) {
 
 	t.Setenv("TASK", "")
 	_, err = rank.Selection{Variables: map[string]string{"JOB": "7"}, Own: []string{"TASK"}}.Find(m.folder)
-	require.ErrorContains(t, err, "TASK has no value on this node")
+	require.ErrorContains(t, err, "variable TASK, which identifies the processes of the job, is not set on this node")
 	members, err = rank.Selection{}.Find(m.folder)
 	require.NoError(t, err)
 	require.Empty(t, members, "nothing is selected, not everything")
 }
 
-func TestRecordedProcessesAreFoundUnlessTheirNumberHasAnotherRank(t *testing.T) {
+func TestRecordedProcessesAreFoundUnlessTheirRankDiffers(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	m.runs(10, 1, "/bin/sh -c prog", "PMI_RANK=0 PMIX_NAMESPACE=n")

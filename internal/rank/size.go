@@ -9,7 +9,7 @@ var sizes = map[string][]string{
 	slurmRank:              {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"},
 }
 
-// SizeOf returns how many ranks the launcher started that gave an identity, or 0 if it does not say so.
+// SizeOf returns the number of ranks started by the launcher of an identity, 0 if unknown.
 func SizeOf(variable func(name string) string, identity Identity) int {
 	for _, name := range sizes[identity.Variable] {
 		if size, isNumber := parse(variable(name)); isNumber && size > identity.Rank {

@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rank"
 )
 
-func TestTheLauncherSaysHowManyRanksThereAre(t *testing.T) {
+func TestTheNumberOfRanksComesFromTheLauncher(t *testing.T) {
 	for name, test := range map[string]struct {
 		environment map[string]string
 		size        int

@@ -13,16 +13,16 @@ import (
 // ErrDamaged is matched by errors for data that rmctl never writes.
 var ErrDamaged = errors.New("the record is damaged; rmctl recover --rebuild keeps what is readable")
 
-// MaximumText bounds, in bytes, each text that quotes what a scheduler said at length.
+// MaximumText bounds long texts from schedulers, in bytes.
 const MaximumText = 4096
 
-// Bounded cuts a text to [MaximumText].
+// Bounded truncates a text to [MaximumText].
 func Bounded(text string) string { return text[:min(len(text), MaximumText)] }
 
-// timeLayout sorts as text like the times themselves. All are kept in UTC.
+// timeLayout makes texts sort like their times. All are in UTC.
 const timeLayout = "2006-01-02T15:04:05.000000000Z"
 
-// Time returns a time as the database has it; the zero time is empty.
+// Time returns a time in the database's format, empty for the zero time.
 func Time(moment time.Time) string {
 	if moment.IsZero() {
 		return ""
@@ -30,7 +30,7 @@ func Time(moment time.Time) string {
 	return moment.UTC().Format(timeLayout)
 }
 
-// A Moment reads a time from the database, and writes it.
+// A Moment is a time that can be read from and written to the database.
 type Moment struct{ time *time.Time }
 
 // At returns the Moment of a time.
@@ -63,14 +63,13 @@ type Queryer interface {
 	QueryRowContext(ctx context.Context, query string, arguments ...any) *sql.Row
 }
 
-// Each scans the rows that a statement selects into fields, one after the other, and
-// calls a function after each until that returns an error.
+// Each scans each row of a query into fields and calls a function after it, until that returns an error.
 func Each(ctx context.Context, source Queryer, fields []any, do func() error, statement string, arguments ...any) error {
 	return EachReadable(ctx, source, fields, do, func(err error) error { return err }, statement, arguments...)
 }
 
-// EachReadable is Each for a record that may be damaged: it passes the error for a row whose
-// values cannot be read to a function, and goes on if that returns nil.
+// EachReadable is Each for a record that may be damaged: it passes the error for an unreadable row to a
+// function and continues if that returns nil.
 func EachReadable(ctx context.Context, source Queryer, fields []any, do func() error, unreadable func(error) error, statement string, arguments ...any) (err error) {
 	rows, err := source.QueryContext(ctx, statement, arguments...)
 	if err != nil {
@@ -104,17 +103,16 @@ func AsDamage(err error) error {
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-// A Change is what is done in a transaction.
+// A Change is a function that runs in a transaction.
 type Change = func(ctx context.Context, transaction *sql.Tx) error
 
-// A Reader runs queries that see the database as it is at one moment.
+// A Reader runs queries on a consistent view of the database.
 type Reader func(ctx context.Context, read func(ctx context.Context, source Queryer) error) error
 
 // A Writer makes a change in a transaction.
 type Writer func(ctx context.Context, change Change) error
 
-// Execute runs one statement in a transaction of its own, and returns how many rows it
-// changed.
+// Execute runs one statement in a separate transaction and returns the number of changed rows.
 func (w Writer) Execute(ctx context.Context, statement string, arguments ...any) (changed int64, err error) {
 	err = w(ctx, func(ctx context.Context, transaction *sql.Tx) error {
 		result, err := transaction.ExecContext(ctx, statement, arguments...)

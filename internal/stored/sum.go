@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Unsummed is the checksum of rows that versions without checksums wrote. No other row has it.
+// Unsummed is the checksum of rows written by versions without checksums. No other row has it.
 const Unsummed int64 = -1
 
 var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
-// buffers are those of checksums: a listing computes one for each job.
+// buffers are reused for checksums: a listing computes one for each job.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Sum returns the checksum of a row, or of a part of one: its name, which tells rows of one
-// table from those of another, and its values. They are pointers as for [Each], or Moments.
+// Sum returns the checksum of a row, or of a part of one: its name, which distinguishes tables, and its
+// values. They are pointers as for [Each], or Moments.
 func Sum(name string, values ...any) int64 {
 	pooled := buffers.Get().(*[]byte)
 	defer buffers.Put(pooled)
@@ -74,11 +74,10 @@ func appendMoment(buffer []byte, moment Moment) []byte {
 	return binary.AppendVarint(binary.AppendVarint(buffer, moment.time.Unix()), int64(moment.time.Nanosecond()))
 }
 
-// ErrChecksum says that a row has another checksum than its values. It matches [ErrDamaged].
+// ErrChecksum means that the checksum of a row does not match its values. It matches [ErrDamaged].
 var ErrChecksum = fmt.Errorf("%w: a checksum does not match", ErrDamaged)
 
-// Verify returns [ErrChecksum] unless sum, as it was read, is that of a row. Rows without a
-// checksum pass.
+// Verify returns [ErrChecksum] unless sum is the checksum of a row. Rows without a checksum pass.
 func Verify(sum int64, name string, values ...any) error {
 	if sum == Unsummed || sum == Sum(name, values...) {
 		return nil

@@ -16,8 +16,8 @@ var tagPattern = lazyregexp.New(`(?:^|[\s/"'=])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]
 // scriptPattern finds the tag in the name of a script that rmctl generated.
 var scriptPattern = lazyregexp.New(`(?:^|[\s/"'=])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})managed_file_for_script`)
 
-// In returns the tag of a submission in a path or a text, first of all that of a
-// generated script. One with several different tags has none: it would be a guess.
+// In returns the tag of a submission in a path or a text, preferably that of a generated script. It
+// returns none if there are several different tags.
 func In(text string) (tag, dropped string) {
 	var found [][]string
 	// The patterns are slow, and most texts have no tag.

@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/internal/tag"
 )
 
-func TestATextHasOneTagOrNone(t *testing.T) {
+func TestTagsInTexts(t *testing.T) {
 	const one, other = "01234567-89ab-4cde-8f01-23456789abcd", "99999999-89ab-4cde-8f01-23456789abcd"
 	for text, want := range map[string]string{
 		"RMCTL_TAG=" + one: one,

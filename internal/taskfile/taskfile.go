@@ -8,9 +8,9 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// Path returns the path of the output of a task, where that of the job is known. Pairs are
-// the outputs of x:ids: what the path of the job has, and what that of a task has instead. A
-// text with the id of the job counts only at the end of the path.
+// Path returns the output path of a task, given that of the job. Pairs are the outputs of x:ids: texts in
+// the path of the job with their replacements for a task. A text with the job id is replaced only at the
+// end of the path.
 func Path(pairs []string, path, job, task string) string {
 	for _, each := range pairs {
 		from, to, _ := strings.Cut(each, "=")
@@ -24,8 +24,8 @@ func Path(pairs []string, path, job, task string) string {
 	return path
 }
 
-// First returns the lowest number of the tasks that have begun or, if none has, of all. It
-// reports false unless there are several.
+// First returns the lowest number of the tasks that have started or, if none has, of all. It reports
+// false unless there are several.
 func First(tasks map[job.Detail]ranges.Set) (first int, isArray bool) {
 	begun, all := -1, -1
 	count := 0
@@ -44,10 +44,10 @@ func First(tasks map[job.Detail]ranges.Set) (first int, isArray bool) {
 	return begun, count > 1
 }
 
-// FirstOf returns the first number of indices that users write, such as 1-9:2. It reports
-// false for any other text.
+// FirstOf returns the first number of a user's indices, such as 1-9:2. It reports false for any other
+// text.
 func FirstOf(indices string) (first int, isArray bool) {
-	indices, _, _ = strings.Cut(indices, "%") // how many run at a time
+	indices, _, _ = strings.Cut(indices, "%") // limit of concurrent tasks
 	set, isArray := ranges.Parse(indices)
 	if !isArray {
 		return 0, false
@@ -55,7 +55,7 @@ func FirstOf(indices string) (first int, isArray bool) {
 	return set[0].First, true
 }
 
-// lower returns the lower number; a negative one is none.
+// lower returns the lower number and ignores negative ones.
 func lower(known, other int) int {
 	if known < 0 {
 		return other

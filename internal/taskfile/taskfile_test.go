@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-func TestThePathOfATaskComesFromThatOfTheJob(t *testing.T) {
+func TestPathOfATask(t *testing.T) {
 	pairs := []string{"%a=@task", ".o@job=.o@job.@task"}
 	for path, expected := range map[string]string{
 		"/w/sim.o12": "/w/sim.o12.3", "/w/%a/sim-%a": "/w/3/sim-3", "/w/sim.o12/x": "/w/sim.o12/x", "/w/sim.o123": "/w/sim.o123",
@@ -19,7 +19,7 @@ func TestThePathOfATaskComesFromThatOfTheJob(t *testing.T) {
 	}
 }
 
-func TestTheFirstTaskIsOneThatHasBegun(t *testing.T) {
+func TestTheFirstTaskHasStarted(t *testing.T) {
 	set := func(text string) ranges.Set {
 		found, isSet := ranges.Parse(text)
 		require.True(t, isSet)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// zonelessLayouts are how schedulers write times without their zone.
+// zonelessLayouts are the layouts of schedulers' times without a zone.
 var zonelessLayouts = []string{
 	"2006-01-02T15:04:05.999999999",
 	"2006-01-02 15:04:05.999999999",
@@ -15,15 +15,14 @@ var zonelessLayouts = []string{
 
 const plainLayout = "2006-01-02T15:04:05"
 
-// longestTime is longer, in bytes, than any time in these forms.
+// longestTime bounds times in these layouts, in bytes.
 const longestTime = 64
 
-// maxSeconds is in the year 9999, the last that RFC 3339 can write.
+// maxSeconds is in the year 9999, the last year of RFC 3339.
 const maxSeconds = 253_402_000_000
 
-// ParseTime reads a scheduler's text of a time. Numbers are seconds since 1970, large ones
-// milliseconds or microseconds; times without a zone are of the location. It reports false
-// for every other text.
+// ParseTime reads a scheduler's text of a time. Numbers are seconds since 1970, large ones milliseconds
+// or microseconds. Times without a zone are in the location. It reports false for any other text.
 func ParseTime(text string, location *time.Location) (time.Time, bool) {
 	if len(text) > longestTime {
 		return time.Time{}, false
@@ -66,8 +65,8 @@ func parseZoneless(text string, location *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// WithZone returns a scheduler's text of a time without a zone after RFC 3339, with the
-// zone of the location, and every other text as it is.
+// WithZone converts a scheduler's time without a zone to RFC 3339, with the zone of the location. It
+// returns any other text unchanged.
 func WithZone(text string, location *time.Location) string {
 	if len(text) > longestTime || len(text) < len(plainLayout) {
 		return text
@@ -78,9 +77,8 @@ func WithZone(text string, location *time.Location) string {
 	return text
 }
 
-// IsSameTime reports whether two texts of schedulers may mean one moment. Of two that
-// show the same time of day the zone does not count: it is not known of one of them, or
-// was not at the time.
+// IsSameTime reports whether two times of schedulers may be the same. It ignores the zones of two equal
+// local times, since one of the zones may be unknown or guessed.
 func IsSameTime(a, b string) bool {
 	if a == b {
 		return true
@@ -90,7 +88,7 @@ func IsSameTime(a, b string) bool {
 	return isOne && isOther && (one.Equal(other) || shown(one).Equal(shown(other)))
 }
 
-// shown returns what a clock shows at a moment as the same of UTC.
+// shown returns the local time of a moment, as if it were UTC.
 func shown(moment time.Time) time.Time {
 	_, seconds := moment.Zone()
 	return moment.Add(time.Duration(seconds) * time.Second)

@@ -9,7 +9,7 @@ import (
 
 var tokyo = time.FixedZone("", 9*60*60)
 
-func TestTimesWithoutAZoneAreOfTheLocation(t *testing.T) {
+func TestTimesWithoutAZoneAreInTheLocation(t *testing.T) {
 	noon := time.Date(2026, 7, 3, 12, 0, 0, 0, tokyo)
 	for text, want := range map[string]time.Time{
 		"2026-07-03T12:00:00":       noon,
@@ -50,7 +50,7 @@ func TestOnlyTimesWithoutAZoneGetOne(t *testing.T) {
 	}
 }
 
-func TestOneTimeInTwoWaysIsTheSame(t *testing.T) {
+func TestIsSameTime(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b   string
 		isSame bool

@@ -9,13 +9,12 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// longestZone is longer, in bytes, than any name of a time zone.
+// longestZone bounds names of time zones, in bytes.
 const longestZone = 64
 
-// Name returns the name of a machine's time zone, as [Load] takes it. The machine calls it
-// name, as the variable TZ has it or the link /etc/localtime leads to, and is offset from
-// UTC as "date +%z" prints. Where the name is not known here, or means another offset,
-// Name returns the offset; without an offset, nothing.
+// Name returns the name of a machine's time zone, as [Load] takes it. name is the value of TZ or the
+// target of the link /etc/localtime on the machine, and offset the output of "date +%z". If the name is
+// unknown here or has another offset, Name returns the offset, or nothing without one.
 func Name(name, offset string, now time.Time) string {
 	fixed, isOffset := zoneOfOffset(offset)
 	if !isOffset {
@@ -29,9 +28,8 @@ func Name(name, offset string, now time.Time) string {
 	return name
 }
 
-// Load returns the time zone of a value of the variable TZ, or of an offset such as
-// +0900. It reports false for what is not known here, and for rules of daylight-saving
-// time that are written out.
+// Load returns the time zone of a value of the variable TZ, or of an offset such as +0900. It reports
+// false for unknown zones and for explicit rules of daylight-saving time.
 func Load(text string) (*time.Location, bool) {
 	if zone, isOffset := zoneOfOffset(text); isOffset {
 		return zone, true
@@ -47,7 +45,7 @@ func offsetAt(zone *time.Location, at time.Time) int {
 	return seconds
 }
 
-// zoneFile returns the name of a zone whose file is named, or that is marked as a name.
+// zoneFile returns the zone name for a path of a zone file or a name after a colon.
 func zoneFile(text string) string {
 	text = strings.TrimPrefix(text, ":")
 	if _, name, isFile := strings.Cut(text, "zoneinfo/"); isFile {
@@ -58,7 +56,7 @@ func zoneFile(text string) string {
 
 // namedZone returns the zone of a name such as Asia/Tokyo.
 func namedZone(name string) (*time.Location, bool) {
-	if name == "" || name == "Local" || len(name) > longestZone { // which Go takes for UTC, and for that of this machine
+	if name == "" || name == "Local" || len(name) > longestZone { // Go treats these as UTC and as the local zone
 		return nil, false
 	}
 	zone, err := time.LoadLocation(name)
@@ -67,7 +65,7 @@ func namedZone(name string) (*time.Location, bool) {
 
 var offsetForm = lazyregexp.New(`^([+-])(\d\d)([0-5]\d)$`)
 
-// zoneOfOffset returns the zone that is so far from UTC, as "date +%z" writes it.
+// zoneOfOffset returns the zone for an offset from UTC in the format of "date +%z".
 func zoneOfOffset(text string) (*time.Location, bool) {
 	parts := offsetForm.FindStringSubmatch(text)
 	if parts == nil {
@@ -76,8 +74,8 @@ func zoneOfOffset(text string) (*time.Location, bool) {
 	return fixedZone(parts[1] == "-", parts[2], parts[3])
 }
 
-// posixForm is a TZ value of POSIX without daylight-saving time: a name and what is to be
-// added to its time to get UTC.
+// posixForm matches a POSIX TZ value without daylight-saving time: a name and the offset to add to get
+// UTC.
 var posixForm = lazyregexp.New(`^(?:[A-Za-z]{3,10}|<[A-Za-z0-9+-]{3,10}>)([+-]?)(\d{1,2})(?::([0-5]\d))?$`)
 
 func zoneOfPOSIX(text string) (*time.Location, bool) {
@@ -88,7 +86,7 @@ func zoneOfPOSIX(text string) (*time.Location, bool) {
 	return fixedZone(parts[1] != "-", parts[2], parts[3])
 }
 
-// mostHours is how far from UTC POSIX lets a zone be.
+// mostHours is the largest offset from UTC in POSIX.
 const mostHours = 24
 
 func fixedZone(isBehind bool, hours, minutes string) (*time.Location, bool) {

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/internal/timezone"
 )
 
-func TestAPlaceNamesItsZoneIfItIsKnownHereToo(t *testing.T) {
+func TestTheZoneNameIsUsedIfItIsKnown(t *testing.T) {
 	winter, summer := time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC), time.Date(2026, 7, 15, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		name, offset string
@@ -34,7 +34,7 @@ func TestAPlaceNamesItsZoneIfItIsKnownHereToo(t *testing.T) {
 	}
 }
 
-func TestZonesAreThoseOfTheVariableTZ(t *testing.T) {
+func TestZonesOfTheVariableTZ(t *testing.T) {
 	at := time.Date(2026, 7, 15, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
 		"Asia/Tokyo": "+0900", ":Europe/Berlin": "+0200", "/usr/share/zoneinfo/America/New_York": "-0400",

@@ -2,8 +2,8 @@ package timezone
 
 import "time"
 
-// A Zone is the time zone that a command writes times of. Its location is nil where that
-// is the one of this machine.
+// A Zone is the time zone of the times in a command's output. Its location is nil for the zone of this
+// machine.
 type Zone struct{ Location *time.Location }
 
 // OrLocal returns the location of the zone.
@@ -14,7 +14,7 @@ func (z Zone) OrLocal() *time.Location {
 	return z.Location
 }
 
-// Complete adds the zone to times that have none, unless it is the zone of this machine.
+// Complete adds the zone to times without one, unless it is the zone of this machine.
 func (z Zone) Complete(moments ...*string) {
 	if z.Location == nil {
 		return

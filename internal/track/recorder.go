@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// outputEvery is how often the recorder notes new output of the program.
+	// outputEvery is the interval for recording new output of the program.
 	outputEvery = 5 * time.Second
-	// endPatience is how long the end of the program waits for a file system that hangs.
+	// endPatience is how long the end of the program waits for a hanging file system.
 	endPatience = 20 * time.Second
 )
 
-// A recorder keeps what happens to the program in the directory of the job. It reports its first
-// problem as one line on standard error.
+// A recorder records the program's state in the directory of the job. It reports its first problem as one
+// line on standard error.
 type recorder struct {
 	options Options
 	program *program // nil if it did not start
 	tracker *jobdirectory.Tracker
 
-	member  jobdirectory.Member // of the recording goroutine, once that has begun
-	printed int64               // when it was noted last
+	member  jobdirectory.Member // owned by the recording goroutine once it has started
+	printed int64               // bytes at the last check
 
 	ending     chan syscall.WaitStatus
 	done       chan struct{}
@@ -57,7 +57,7 @@ func newRecorder(o Options, identity rank.Identity, problem error, p *program) *
 	return r
 }
 
-// complain writes one line to standard error, and only the first one.
+// complain writes the first problem to standard error and ignores others.
 func (r *recorder) complain(err error) {
 	r.complained.Do(func() {
 		fmt.Fprintf(os.Stderr, "rmctl-node: %s\n", strings.ReplaceAll(fmt.Sprintf("%.500s", err), "\n", " "))
@@ -68,7 +68,7 @@ func (r *recorder) complain(err error) {
 func (r *recorder) open() error {
 	private := ""
 	if r.options.Private != nil {
-		private, _ = r.options.Private() // the directory of the job will do
+		private, _ = r.options.Private() // otherwise use the directory of the job
 	}
 	tracker, err := jobdirectory.NewTracker(r.options.Job, private, r.options.Node)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *recorder) open() error {
 	return nil
 }
 
-// begin keeps what happens to the program beside it.
+// begin records the program in the background.
 func (r *recorder) begin() {
 	if r.options.While != nil {
 		member := r.member
@@ -109,7 +109,7 @@ func (r *recorder) begin() {
 	}()
 }
 
-// publish notes the member and writes it where rmctl reads it.
+// publish stores the member and writes it to the directory of the job.
 func (r *recorder) publish(publish func(*jobdirectory.Member) error) {
 	r.member.Changed = time.Now()
 	err := r.tracker.Note(&r.member)
@@ -121,7 +121,7 @@ func (r *recorder) publish(publish func(*jobdirectory.Member) error) {
 	}
 }
 
-// hasPrinted reports whether the program has printed something since the last call.
+// hasPrinted reports whether the program has printed output since the last call.
 func (r *recorder) hasPrinted() bool {
 	output, outputBytes := r.program.output.kept.end()
 	errors, errorBytes := r.program.errors.kept.end()
@@ -132,7 +132,7 @@ func (r *recorder) hasPrinted() bool {
 	return hasPrinted
 }
 
-// findDuplicate notes that another live process of this node has the same rank.
+// findDuplicate records that another live process of this node has the same rank.
 func (r *recorder) findDuplicate() {
 	others, err := r.tracker.Local()
 	if err != nil {
@@ -159,7 +159,7 @@ func (r *recorder) setEnd(status syscall.WaitStatus) {
 	r.member.State, r.member.ExitCode = jobdirectory.StateExited, &code
 }
 
-// end keeps how the program ended, and returns once rmctl can read it.
+// end records the end of the program and returns once rmctl can read it.
 func (r *recorder) end(status syscall.WaitStatus) {
 	close(r.running)
 	r.ending <- status
@@ -169,11 +169,11 @@ func (r *recorder) end(status syscall.WaitStatus) {
 	r.companion.Wait()
 }
 
-// failed keeps that the program did not start.
+// failed records that the program did not start.
 func (r *recorder) failed(err error) {
 	r.member.State, r.member.Problem = jobdirectory.StateError, err.Error()
 	if err := r.open(); err != nil {
-		return // the error above says more
+		return // the error above is more useful
 	}
 	r.publish(r.tracker.Publish)
 }

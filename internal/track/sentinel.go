@@ -16,14 +16,14 @@ const sentinelCommand = "sentinel"
 const (
 	// sentinelPatience bounds how long a signal waits for the report of the sentinel.
 	sentinelPatience = 50 * time.Millisecond
-	// reportAge is when a report is no longer about a signal that arrives now.
+	// reportAge is the age from which a report no longer matches a signal that arrives now.
 	reportAge = time.Second
 )
 
-// A sentinel is a process beside the program that reports its own signals. Launchers and
-// terminals send a signal to all processes of a group or a job: the program gets it, too,
-// and would get it twice if the wrapper passed it on. If only the wrapper gets a signal, the
-// sentinel reports nothing.
+// A sentinel is a process next to the program that reports the signals it receives. Launchers and
+// terminals send a signal to all processes of a group or a job: the program receives it, too, and would
+// receive it twice if the wrapper passed it on. If only the wrapper receives a signal, the sentinel
+// reports nothing.
 type sentinel struct {
 	process *os.Process
 	reports *os.File
@@ -47,9 +47,9 @@ func startSentinel() *sentinel {
 	process, err := os.StartProcess(self, []string{self, sentinelCommand}, &os.ProcAttr{
 		Env: []string{"GOMAXPROCS=1"}, Files: []*os.File{nil, far, nil}, Sys: &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL},
 	})
-	_ = far.Close() // the sentinel has it
+	_ = far.Close() // the sentinel has a copy
 	if err != nil {
-		_ = reports.Close() // nothing was written
+		_ = reports.Close() // only read
 		return nil
 	}
 	s := &sentinel{process: process, reports: reports, seen: map[syscall.Signal][]time.Time{}, news: make(chan struct{}), ended: make(chan struct{})}
@@ -80,13 +80,13 @@ func (s *sentinel) end() {
 	if s == nil {
 		return
 	}
-	_ = s.process.Kill() // it may have ended
+	_ = s.process.Kill() // may have ended
 	<-s.ended
 	_, _ = s.process.Wait()
-	_ = s.reports.Close() // nothing was written
+	_ = s.reports.Close() // only read
 }
 
-// got reports whether the sentinel got a signal that just arrived here.
+// got reports whether the sentinel received a signal that just arrived here.
 func (s *sentinel) got(which syscall.Signal) bool {
 	if s == nil {
 		return false
@@ -108,7 +108,7 @@ func (s *sentinel) got(which syscall.Signal) bool {
 	}
 }
 
-// take takes a report of a signal, if there is one that is not old.
+// take removes a recent report of a signal, if there is one.
 func (s *sentinel) take(which syscall.Signal) (isSeen bool, news <-chan struct{}) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -122,11 +122,11 @@ func (s *sentinel) take(which syscall.Signal) (isSeen bool, news <-chan struct{}
 	return false, s.news
 }
 
-// Sentinel prints a byte for each signal that this process gets, until the reader is gone.
+// Sentinel prints a byte for each signal that this process receives, until the reader closes the pipe.
 func Sentinel() int {
 	caught := make(chan os.Signal, mostSignals)
 	signal.Notify(caught, passed...)
-	signal.Ignore(unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU) // it is stopped with its group by SIGSTOP only
+	signal.Ignore(unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU) // only SIGSTOP stops it
 	for each := range caught {
 		number, isNumber := each.(syscall.Signal)
 		if !isNumber {

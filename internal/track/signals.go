@@ -32,7 +32,7 @@ func Catch() <-chan os.Signal {
 	return caught
 }
 
-// forward passes signals on to the program until it has ended, unless it got them itself.
+// forward passes signals on to the program until it has ended, except those it received itself.
 func forward(caught <-chan os.Signal, process *os.Process, beside *sentinel, ended <-chan struct{}) *sync.WaitGroup {
 	var forwarding sync.WaitGroup
 	forwarding.Go(func() {
@@ -40,7 +40,7 @@ func forward(caught <-chan os.Signal, process *os.Process, beside *sentinel, end
 			select {
 			case each := <-caught:
 				if number, isNumber := each.(syscall.Signal); isNumber && !beside.got(number) {
-					_ = process.Signal(each) // it may have ended
+					_ = process.Signal(each) // may have ended
 				}
 			case <-ended:
 				return
@@ -50,7 +50,7 @@ func forward(caught <-chan os.Signal, process *os.Process, beside *sentinel, end
 	return &forwarding
 }
 
-// EndBy ends this process by a signal, without a core file of its own.
+// EndBy ends this process by a signal without a core dump.
 func EndBy(which syscall.Signal) {
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	signal.Reset()

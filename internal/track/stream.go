@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// mostTail is how much of the end of each stream is kept, in bytes.
+	// mostTail is the length of the kept end of each stream, in bytes.
 	mostTail = 4 << 10
-	// copySize is as much as a pipe of copySize bytes passes at once.
+	// copySize is the size of the pipe and of the buffer for copying.
 	copySize = 256 << 10
 	// lateOutput bounds how long to wait for the output of processes that outlive the program.
 	lateOutput = time.Second
 )
 
-// A stream passes on what the program prints, and keeps the end of it.
+// A stream passes on the output of the program and keeps its end.
 type stream struct {
-	to        *os.File // where the wrapper's own stream goes
-	far       *os.File // what the program has
-	near      *os.File // what it prints comes from here; nil if it has the wrapper's own stream
+	to        *os.File // the wrapper's own stream
+	far       *os.File // the program's end
+	near      *os.File // the wrapper's end; nil if the program has the wrapper's own stream
 	kept      tail
 	finishing sync.WaitGroup
 }
 
-// newStream returns a stream for the program in place of one of this process. An interactive
-// program has the terminal itself; otherwise one that expects a terminal has another one.
+// newStream returns a stream of the program that replaces one of this process. An interactive program
+// uses the terminal itself; otherwise a program that expects a terminal gets a new one.
 func newStream(to *os.File, isInteractive bool) (*stream, error) {
 	s := &stream{to: to, far: to}
 	if isTerminal(to) {
@@ -46,7 +46,7 @@ func newStream(to *os.File, isInteractive bool) (*stream, error) {
 		return nil, err
 	}
 	s.near, s.far = near, far
-	// Without more room the program waits more often.
+	// A small pipe only makes the program wait more often.
 	_ = execution.Control(near, func(descriptor int) error {
 		_, err := unix.FcntlInt(uintptr(descriptor), unix.F_SETPIPE_SZ, copySize)
 		return err
@@ -54,8 +54,8 @@ func newStream(to *os.File, isInteractive bool) (*stream, error) {
 	return s, nil
 }
 
-// openTerminal gives the program a terminal that passes bytes on unchanged: the terminal of the
-// wrapper processes them as it is set.
+// openTerminal creates a terminal for the program that passes bytes on unchanged: the wrapper's terminal
+// processes them.
 func (s *stream) openTerminal() error {
 	near, far, err := execution.OpenTerminal()
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *stream) openTerminal() error {
 		settings.Oflag &^= unix.OPOST
 		settings.Lflag &^= unix.ECHO
 		if size, err := unix.IoctlGetWinsize(int(s.to.Fd()), unix.TIOCGWINSZ); err == nil {
-			_ = unix.IoctlSetWinsize(descriptor, unix.TIOCSWINSZ, size) // it is a convenience
+			_ = unix.IoctlSetWinsize(descriptor, unix.TIOCSWINSZ, size) // optional
 		}
 		return unix.IoctlSetTermios(descriptor, unix.TCSETS, settings)
 	})
@@ -81,12 +81,12 @@ func isTerminal(file *os.File) bool {
 	return err == nil
 }
 
-// started begins to pass on what the program prints.
+// started starts passing on the program's output.
 func (s *stream) started() {
 	if s.near == nil {
 		return
 	}
-	_ = s.far.Close() // the program has it
+	_ = s.far.Close() // the program has a copy
 	s.finishing.Go(s.copy)
 }
 
@@ -110,23 +110,23 @@ func (s *stream) copy() {
 
 // refuse makes further writes of the program fail, as writes to the wrapper's stream do.
 func (s *stream) refuse(err error) {
-	_ = s.near.Close() // nothing was written
+	_ = s.near.Close() // only read
 	if !errors.Is(err, syscall.EPIPE) {
 		fmt.Fprintf(os.Stderr, "rmctl-node: passing on the output: %v\n", err)
 	}
 }
 
-// drain waits until all that the program printed was passed on.
+// drain waits until all output of the program was passed on.
 func (s *stream) drain() {
 	if s.near == nil {
 		return
 	}
-	_ = s.near.SetReadDeadline(time.Now().Add(lateOutput)) // if it is closed, nothing is read
+	_ = s.near.SetReadDeadline(time.Now().Add(lateOutput)) // fails only if it is closed
 	s.finishing.Wait()
-	_ = s.near.Close() // nothing was written
+	_ = s.near.Close() // only read
 }
 
-// close closes a stream that no program has.
+// close closes a stream that no program uses.
 func (s *stream) close() {
 	if s.near != nil {
 		_ = s.far.Close()
@@ -134,7 +134,7 @@ func (s *stream) close() {
 	}
 }
 
-// A tail keeps the end of what is added to it.
+// A tail keeps the end of its input.
 type tail struct {
 	mutex sync.Mutex
 	text  []byte
@@ -155,7 +155,7 @@ func (t *tail) add(data []byte) {
 	t.text = append(t.text, data...)
 }
 
-// end returns the kept bytes, and how many were added in all.
+// end returns the kept bytes and the total number of bytes.
 func (t *tail) end() (string, int64) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

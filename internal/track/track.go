@@ -26,7 +26,7 @@ type Options struct {
 	// Private returns a directory of this node that only this user can use; nil for the
 	// directory of the job.
 	Private func() (string, error)
-	// While runs beside the program, as long as the program runs; nil for nothing.
+	// While runs as long as the program runs; may be nil.
 	While func(running <-chan struct{}, member jobdirectory.Member)
 }
 
@@ -78,7 +78,7 @@ type program struct {
 	output, errors *stream
 }
 
-// start starts the program before anything else is done that takes time.
+// start starts the program before any slow work.
 func start(o Options, identity rank.Identity) (*program, error) {
 	path, err := Find(o.Words[0], identity)
 	if err != nil {
@@ -122,7 +122,7 @@ func innerSetting(o Options) string {
 	return innerVariable + "=" + strings.Join(append(words, "--"), " ")
 }
 
-// Find returns the path of a program, as launchers find it for a process with an identity.
+// Find returns the path of a program as the launcher of an identity finds it.
 func Find(name string, identity rank.Identity) (string, error) {
 	path, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrDot) {
@@ -144,7 +144,7 @@ func ExitCodeOf(err error) int {
 	return exitNotExecutable
 }
 
-// wait waits until the program has ended and all that it printed was passed on.
+// wait waits until the program has ended and all of its output was passed on.
 func (p *program) wait() (syscall.WaitStatus, error) {
 	state, err := p.process.Wait()
 	p.output.drain()
@@ -154,7 +154,7 @@ func (p *program) wait() (syscall.WaitStatus, error) {
 	}
 	status, isStatus := state.Sys().(syscall.WaitStatus)
 	if !isStatus {
-		return 0, errors.New("the system does not say how it ended")
+		return 0, errors.New("unknown end of the program")
 	}
 	return status, nil
 }

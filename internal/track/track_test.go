@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	installation = folder
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // programs do not ignore it, even if nohup runs the tests
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // otherwise programs ignore it if nohup runs the tests
 	code := m.Run()
 	_ = os.RemoveAll(folder)
 	os.Exit(code)
@@ -54,7 +54,7 @@ func tracked(t testing.TB, job string, words ...string) *exec.Cmd {
 	return command
 }
 
-// known returns what is known of the only process of a job.
+// known returns the recorded state of the only process of a job.
 func known(t testing.TB, job string) jobdirectory.Member {
 	t.Helper()
 	members, err := jobdirectory.Read(job)
@@ -63,7 +63,7 @@ func known(t testing.TB, job string) jobdirectory.Member {
 	return members[0]
 }
 
-func TestAProgramEndsAsWithoutTheWrapperAndThatIsKnownAtOnce(t *testing.T) {
+func TestTheWrapperKeepsAndRecordsTheEndOfTheProgram(t *testing.T) {
 	t.Parallel()
 	for _, script := range []string{"exit 0", "exit 7", "exit 255", "kill -TERM $$", "kill -KILL $$", "kill -SEGV $$", "kill -ABRT $$", "kill -USR1 $$", "kill -PIPE $$", "kill -HUP $$"} {
 		bare := exec.Command("sh", "-c", script)
@@ -102,7 +102,7 @@ func TestStreamsStaySeparateAndTheirEndsAreKept(t *testing.T) {
 	require.Equal(t, "oops\n", member.ErrorOutput)
 }
 
-func TestTheRankAndTheVariableForScriptsReachTheRecordAndTheProgram(t *testing.T) {
+func TestTheRankIsRecordedAndScriptsGetTheVariable(t *testing.T) {
 	t.Parallel()
 	job := newJob(t)
 	command := tracked(t, job, "sh", "-c", "$RMCTL_NODE_TRACK sh -c 'echo inner; exit 4'")
@@ -125,7 +125,7 @@ func TestTheRankAndTheVariableForScriptsReachTheRecordAndTheProgram(t *testing.T
 	require.Equal(t, 4, *member.ExitCode)
 }
 
-func TestTheProgramRunsThoughNothingCanBeKept(t *testing.T) {
+func TestTheProgramRunsEvenIfRecordingFails(t *testing.T) {
 	t.Parallel()
 	for _, job := range []string{"/nonexistent/jobs/tag", "/proc/jobs", "relative"} {
 		command := tracked(t, job, "sh", "-c", "echo hello; exit 3")
@@ -198,7 +198,7 @@ func TestASignalToAllProcessesReachesTheProgramOnce(t *testing.T) {
 	}, patience, 5*time.Millisecond)
 	require.NoError(t, syscall.Kill(-command.Process.Pid, syscall.SIGUSR1))
 	require.Eventually(t, func() bool { return signalIsHandled(t, command.Process.Pid) }, patience, 5*time.Millisecond)
-	require.NoError(t, command.Process.Signal(syscall.SIGTERM)) // to the wrapper alone
+	require.NoError(t, command.Process.Signal(syscall.SIGTERM)) // only to the wrapper
 	count, err := io.ReadAll(output)
 	require.NoError(t, err)
 	require.Equal(t, "1\n", string(count))
@@ -230,12 +230,12 @@ func TestProgramAndWrapperDieTogether(t *testing.T) {
 	command := tracked(t, newJob(t), "sh", "-c", "echo ready; exec sleep 1000")
 	output := startedWith(t, command)
 	require.NoError(t, command.Process.Kill())
-	_, err := io.ReadAll(output) // the program has it open, too
+	_, err := io.ReadAll(output) // the program also has it open
 	require.NoError(t, err)
 	require.Error(t, command.Wait())
 }
 
-func TestADownstreamThatCloses(t *testing.T) {
+func TestTheReaderOfTheOutputMayCloseIt(t *testing.T) {
 	t.Parallel()
 	job := newJob(t)
 	command := tracked(t, job, "yes")
@@ -249,7 +249,7 @@ func TestADownstreamThatCloses(t *testing.T) {
 	require.Equal(t, jobdirectory.StateSignalled, known(t, job).State)
 }
 
-func TestWhatAProgramLeavesBehindIsNotWaitedForLong(t *testing.T) {
+func TestWaitingForOrphansIsBounded(t *testing.T) {
 	t.Parallel()
 	job := newJob(t)
 	begun := time.Now()
@@ -333,7 +333,7 @@ func TestTwoProcessesWithOneRankAreReported(t *testing.T) {
 	require.Equal(t, "rmctl-node: PMI_RANK is not a rank: \"many\"\n", complaint.String())
 }
 
-func TestManyRanksOfANodeAreAllOnRecord(t *testing.T) {
+func TestManyRanksOfANodeAreRecorded(t *testing.T) {
 	t.Parallel()
 	job := newJob(t)
 	const ranks = 40
@@ -358,7 +358,7 @@ func TestManyRanksOfANodeAreAllOnRecord(t *testing.T) {
 	}
 }
 
-func TestAProcessThatWasKilledWithItsWrapperHasAnUnknownEnd(t *testing.T) {
+func TestAProcessKilledWithItsWrapperHasAnUnknownEnd(t *testing.T) {
 	t.Parallel()
 	job := newJob(t)
 	killed := tracked(t, job, "sh", "-c", "echo ready; exec sleep 1000")

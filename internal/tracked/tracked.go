@@ -1,5 +1,4 @@
-// Package tracked follows processes that rmctl-node runs: it prepares submissions for it, and
-// records their ends.
+// Package tracked tracks processes run by rmctl-node: it prepares submissions and records the processes.
 package tracked
 
 import (
@@ -23,14 +22,14 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// lateEnd is how long after the end of a job rmctl waits for the ends of its last processes:
-// shared file systems show them late.
+// lateEnd is how long after the end of a job rmctl waits for the ends of its last processes, since shared
+// file systems may be slow.
 const lateEnd = time.Minute
 
 const (
-	firstLook  = time.Second // after an interactive job began
+	firstLook  = time.Second // after the start of an interactive job
 	laterLooks = 5 * time.Second
-	// mostAtOnce bounds the jobs with processes to read after one query of the scheduler.
+	// mostAtOnce bounds the jobs whose processes are read after one query of the scheduler.
 	mostAtOnce = 1000
 	// leastPause is the shortest time between two queries of the target, unless another job has ended.
 	leastPause = time.Second
@@ -45,8 +44,8 @@ type Jobs struct {
 
 	turn  sync.Mutex
 	last  time.Time       // when the target was queried
-	ended map[string]bool // the jobs, by tag, that were queried after their ends
-	// position counts the reads of jobs that have not ended, which take turns.
+	ended map[string]bool // tags of jobs that were queried after their ends
+	// position selects the next of the unfinished jobs, which are read in turn.
 	position int
 }
 
@@ -62,8 +61,8 @@ func New(connection remote.Connection, directory string, store *jobstore.Store, 
 	})}
 }
 
-// Wrap returns a submission with its program wrapped, if it requests tracking. Words that are
-// before the program already come after those that track it.
+// Wrap returns a submission with its program wrapped if it requests tracking. Existing words before the
+// program follow those of the wrapper.
 func (t *Jobs) Wrap(s job.Submission, tag string) (job.Submission, error) {
 	switch {
 	case !s.Track && s.RankFrom != "":
@@ -91,12 +90,12 @@ func (t *Jobs) Wrap(s job.Submission, tag string) (job.Submission, error) {
 	return s, nil
 }
 
-// Check returns an error if the words before the program are missing in what a submission runs.
+// Check returns an error if the command of a submission lacks the wrapper's words.
 func (t *Jobs) Check(s job.Submission, submit *command.Invocation, files []submission.StagedFile) error {
 	if len(s.Wrapper) == 0 {
 		return nil
 	}
-	mark := s.Wrapper[0] // two wrappers are the same program
+	mark := s.Wrapper[0] // both wrappers are the same program
 	if position := slices.IndexFunc(s.Wrapper[1:], path.IsAbs); position >= 0 {
 		mark = s.Wrapper[1+position]
 	}
@@ -113,8 +112,8 @@ func (t *Jobs) Check(s job.Submission, submit *command.Invocation, files []submi
 	return fmt.Errorf("cannot %s the program: the definition does not show where its command line has the program and its arguments", verb)
 }
 
-// Prepare prepares the target for a tracked submission, which is on record already, and
-// records where the processes will be found.
+// Prepare prepares the target for a tracked submission, which is already recorded, and records the
+// directory of its processes.
 func (t *Jobs) Prepare(ctx context.Context, s job.Submission, target, tag string) error {
 	if !s.Track {
 		return nil
@@ -130,9 +129,8 @@ func (t *Jobs) Prepare(ctx context.Context, s job.Submission, target, tag string
 	return t.store.Polls().RecordTracked(ctx, polls.Tracked{Tag: tag, Target: target, Directory: path})
 }
 
-// Observe records the tracked processes of the jobs of targets, with one command on the
-// target if there are such jobs. It only warns of problems, because it does not observe
-// the jobs themselves.
+// Observe records the tracked processes of jobs, with one command on the target if there are such jobs.
+// It only warns of problems, since the jobs themselves are not affected.
 func (t *Jobs) Observe(ctx context.Context, targets ...string) {
 	if err := t.observe(ctx, targets); err != nil && ctx.Err() == nil {
 		t.log.Warn("could not record the processes of tracked jobs", "error", err)
@@ -153,7 +151,7 @@ func (t *Jobs) observe(ctx context.Context, targets []string) error {
 	for _, each := range jobs {
 		known[each.Directory] = each.Read
 		if !each.Ended.IsZero() {
-			known[each.Directory] = "" // the parsers of its definition may have recorded less meanwhile
+			known[each.Directory] = "" // record again: parsers may have recorded less meanwhile
 		}
 	}
 	reports, err := directory.Processes(ctx, known)
@@ -162,7 +160,7 @@ func (t *Jobs) observe(ctx context.Context, targets []string) error {
 	for _, each := range reports {
 		read[each.Directory] = each
 	}
-	var over []string // the directories of jobs that have ended, with all their processes
+	var over []string // directories of jobs that have ended with all their processes
 	for _, each := range jobs {
 		if report, isNew := read[each.Directory]; isNew {
 			problems = append(problems, t.record(ctx, &each, report))
@@ -217,7 +215,7 @@ func (t *Jobs) isDue(jobs []polls.Tracked) bool {
 	return true
 }
 
-// record records what is new of a job.
+// record records the new state of a job's processes.
 func (t *Jobs) record(ctx context.Context, tracked *polls.Tracked, report nodes.Report) error {
 	for _, problem := range report.Problems {
 		t.log.Warn(problem, "job", tracked.Tag)
@@ -229,8 +227,8 @@ func (t *Jobs) record(ctx context.Context, tracked *polls.Tracked, report nodes.
 	return t.store.Polls().RecordTracked(ctx, *tracked)
 }
 
-// finish ends the tracking of a job that has ended, once the ends of its processes are on
-// record, or some time after the end of the job. It reports whether it ended the tracking.
+// finish ends the tracking of an ended job once the ends of its processes are recorded, or some time
+// after the end of the job. It reports whether it did.
 func (t *Jobs) finish(ctx context.Context, tracked polls.Tracked) (isOver bool, err error) {
 	processes, err := t.store.Processes(ctx, tracked.Tag)
 	if err != nil {

@@ -48,7 +48,7 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
-// submits records a job with a tracked program, and returns the words of that.
+// submits records a job with a tracked program and returns its command line.
 func (p *place) submits(tag string, words ...string) []string {
 	p.t.Helper()
 	s, err := p.Wrap(job.Submission{Executable: words[0], Arguments: words[1:], Track: true}, tag)
@@ -74,7 +74,7 @@ func (p *place) ends(tag string) {
 	require.NoError(p.t, err)
 }
 
-// isOpen reports whether more of the processes of a job is to come.
+// isOpen reports whether the processes of a job are still tracked.
 func (p *place) isOpen(tag string) bool {
 	p.t.Helper()
 	open, err := p.store.Polls().Tracked(p.t.Context(), "big")
@@ -107,7 +107,7 @@ func TestProcessesAreRecordedAndTheirDirectoryIsRemovedAtTheEnd(t *testing.T) {
 	require.Empty(t, p.log.String())
 }
 
-// While rmctl did not run, more jobs ended than one command on the target takes.
+// While rmctl was not running, more jobs ended than one command on the target handles.
 func TestManyJobsThatEndedLongAgoLoseNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -142,7 +142,7 @@ func TestManyJobsThatEndedLongAgoLoseNothing(t *testing.T) {
 	require.Empty(t, folders)
 }
 
-func TestTheEndOfAProcessIsWaitedForAWhileAfterThatOfItsJob(t *testing.T) {
+func TestTrackingWaitsForEndsOfProcessesAfterTheJob(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	words := p.submits("a", "cat")
@@ -164,7 +164,7 @@ func TestTheEndOfAProcessIsWaitedForAWhileAfterThatOfItsJob(t *testing.T) {
 	require.NoError(t, command.Wait())
 }
 
-func TestRanksThatCannotBeKnownAreWarnings(t *testing.T) {
+func TestUnknownRanksAreWarnings(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	words := p.submits("a", "true")
@@ -175,7 +175,7 @@ func TestRanksThatCannotBeKnownAreWarnings(t *testing.T) {
 	require.Contains(t, p.log.String(), "PMI_RANK is not a rank")
 }
 
-func TestWhatCannotBeTrackedIsRefused(t *testing.T) {
+func TestUntrackableSubmissionsAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	for complaint, s := range map[string]job.Submission{
@@ -207,7 +207,7 @@ func TestADefinitionThatDoesNotRunTheProgramIsRefused(t *testing.T) {
 	require.NoError(t, p.Check(job.Submission{Executable: "true"}, &command.Invocation{}, nil))
 }
 
-func TestWordsBeforeTheProgramStayBehindThoseThatTrackIt(t *testing.T) {
+func TestExistingWordsBeforeTheProgramFollowTheWrapper(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	held := []string{"/opt/rmctl-node", "run", "--pass", "/state/part-7.json", "--"}
