@@ -72,22 +72,22 @@ func TestARowWithAWrongEndFoolsADefinition(t *testing.T) {
 	}
 }
 
-// documentedOperators returns the first column of the table of operators.
+// documentedOperators returns the names in the list of operators.
 func documentedOperators(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/prove/break.md")
 	require.NoError(t, err)
-	_, table, _ := strings.Cut(string(text), "| operator |")
-	table, _, _ = strings.Cut(table, "\n\n")
+	_, list, _ := strings.Cut(string(text), "## Damage the output\n")
+	list, _, _ = strings.Cut(list, "\n\nFor ")
 	var operators []string
-	for row := range strings.SplitSeq(table, "\n| `") {
-		names, _, _ := strings.Cut("`"+row, " |")
+	for _, item := range strings.Split(list, "\n- `")[1:] {
+		names, _, _ := strings.Cut("`"+item, ": ")
 		for name := range strings.SplitSeq(names, ", ") {
 			operators = append(operators, strings.Trim(name, "`"))
 		}
 	}
 	require.Greater(t, len(operators), 10)
-	return operators[1:] // the first is the rest of the heading
+	return operators
 }
 
 func FuzzMutantsDifferAndAreBounded(f *testing.F) {
