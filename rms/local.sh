@@ -216,8 +216,8 @@ read_entry() {
 take_number() {
 	last=
 	{ read -r last <last; } 2>/dev/null
-	# The last job's folder is never removed. Where there is none, the hint is absent or was written while it was
-	# read.
+	# The last job's folder is never removed. If it is missing, the hint is absent or was read while it was
+	# written.
 	case $last in *[!0-9]*) last= ;; esac
 	lost_hint=
 	[ -n "$last" ] && [ -d "jobs/$last" ] || {

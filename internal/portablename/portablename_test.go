@@ -88,7 +88,7 @@ func TestPortableValuesAreConvertedAndRoundedUp(t *testing.T) {
 	}
 }
 
-// Whatever a definition cannot do is told: nothing is dropped.
+// A request that a definition cannot meet is an error: nothing is dropped.
 func TestPortableRequestsThatADefinitionCannotMeetAreErrors(t *testing.T) {
 	for _, c := range []struct{ link, request, want string }{
 		{`name="nodes" attribute="a"`, "gpus=1", `"gpus": definition "linked" does not support it`},
@@ -143,7 +143,7 @@ func TestPortableValuesThatMeanNothingAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "not a portable name")
 }
 
-// What a definition links anew takes the place of all links of that name.
+// A new link of a definition replaces all links of that name.
 func TestLinksOfABaseAreReplacedByName(t *testing.T) {
 	base := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="base"><control-data><attribute name="a"/><attribute name="b"/><attribute name="d"/>
 		<x:portable name="memory" attribute="d"/><x:portable name="tasks" attribute="a" excludes="d" unless="d nodes"/><x:portable name="after" attribute="a"/><x:portable name="after" when="any" attribute="b"/><x:portable name="nodes" attribute="a"/>
