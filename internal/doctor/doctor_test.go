@@ -82,7 +82,7 @@ func TestProgramsThatAreMissingAreNamed(t *testing.T) {
 	require.Contains(t, programs[2].Impact, "terminate-job, hold-job")
 }
 
-func TestProbesTellVersionsAndWhatIsMissing(t *testing.T) {
+func TestProbesReportVersionsAndWhatIsMissing(t *testing.T) {
 	probe := func(attributes, script string) string {
 		return running("x:probe", script, attributes+` impact="IMPACT" fix="FIX"`, "")
 	}
@@ -277,7 +277,7 @@ func TestTheStateFolderIsLookedAtWithoutMakingIt(t *testing.T) {
 	require.Equal(t, doctor.Problem, doctor.ExamineState(filepath.Join(folder, "file", "below")).Verdict)
 }
 
-// What the probes of pbs look for stands in what OpenPBS 23.06 prints, and not
+// What the probes of pbs look for is in the output of OpenPBS 23.06, and not
 // in what Grid Engine's commands of the same names do.
 func TestTheProbesOfPBSReadWhatItPrints(t *testing.T) {
 	definition, _ := doctor.ExamineDefinition("pbs")

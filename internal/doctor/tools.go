@@ -198,6 +198,6 @@ func versionNumber(parts []string, at int) uint64 {
 	if end := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
 		digits = digits[:end]
 	}
-	number, _ := strconv.ParseUint(digits, 10, 64) // the largest number if it is too large, 0 if there is none
+	number, _ := strconv.ParseUint(digits, 10, 64) // the largest number if it is too large, 0 without digits
 	return number
 }

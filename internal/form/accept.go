@@ -38,7 +38,7 @@ func refused(a *attribute.Attribute, text, reason string) error {
 	return &attribute.InvalidError{Attribute: a.Name(), Value: text, Reason: reason}
 }
 
-// acceptSwitch takes what a switch is stored as before what is usual for one,
+// acceptSwitch prefers the stored values of a switch to the usual words,
 // since a translation may be "0,1".
 func acceptSwitch(a *attribute.Attribute, text string) (attribute.Value, error) {
 	on, off, translated := translation(a)

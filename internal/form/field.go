@@ -50,7 +50,7 @@ type Field struct {
 	Problem  string   `json:"problem,omitempty"` // why the text was refused; empty if it was not
 	Name     string   `json:"name,omitempty"`    // of the attribute; empty for none
 	ID       string   `json:"id,omitempty"`      // identifies the field in all forms of the definition, whatever they hold; empty for headings and notes
-	Depth    int      `json:"depth"`             // how many headings the field stands under
+	Depth    int      `json:"depth"`             // how many headings are above the field
 	Row      int      `json:"-"`                 // the same number for fields and groups that the definition puts beside each other; 0 for what stands alone
 	Span     int      `json:"-"`                 // how many columns of such a row it takes with its label and its hint, at least 1
 

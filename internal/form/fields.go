@@ -46,8 +46,8 @@ func (f *Form) isOnlyViewer(name string) bool {
 type builder struct {
 	form   *Form
 	fields []Field
-	depth  int    // of headings that what is built stands under
-	stray  string // a label that stands alone on a line, and may belong to the next one
+	depth  int    // of headings above what is built
+	stray  string // a label alone on a line, which may belong to the next line
 	rows   int    // of several fields, so far
 }
 
@@ -167,7 +167,7 @@ type labelText struct{ text, tooltip string }
 // A part is a field or a group in a row, by its place among the fields.
 type part struct{ at, span int }
 
-// row notes which fields and groups stand beside each other.
+// row notes which fields and groups are next to each other.
 func (b *builder) row(parts []part) {
 	if len(parts) < 2 {
 		return
@@ -308,7 +308,7 @@ func (b *builder) input(c cell) Field {
 }
 
 // named gives a field its label and returns the labels that are left. A tooltip
-// that says what stands beside the field anyway is left out.
+// that says what is next to the field anyway is left out.
 func (b *builder) named(field *Field, waiting []labelText, last int) []labelText {
 	if len(waiting) > 0 {
 		own := waiting[len(waiting)-1]

@@ -40,7 +40,7 @@ type Form struct {
 	refused  map[string]refusal           // by the IDs of fields
 	checked  map[string]bool              // rows that a user checked or unchecked, by their IDs
 
-	launch func(*attribute.Environment) // gives it what is to be run; may be nil
+	launch func(*attribute.Environment) // gives it the program to run; may be nil
 }
 
 // A Page is a tab of the form.
@@ -48,7 +48,7 @@ type Page struct {
 	Title    string
 	Tooltip  string // with references unresolved
 	Import   bool   // whether it is the one for scripts of the user
-	Whole    bool   // whether it stands for the launch tab that the definition does not have
+	Whole    bool   // whether the definition has no launch tab, and this is all attributes
 	Controls []launchtab.Control
 
 	state    *launchtab.ControlState

@@ -46,7 +46,7 @@ func (l *Look) Walk(visit func(Control)) {
 type ImportTab struct {
 	xmltree.Position
 	Title  string
-	Viewer *Viewer // export-for-override; nil if there is none
+	Viewer *Viewer // export-for-override, or nil
 }
 
 // A Reference is a name of something else in the definition and where it
@@ -119,7 +119,7 @@ type Composite struct {
 	Title xmltree.Optional
 }
 
-// A TabFolder holds pages, of type *TabItem, one of which is seen at a time.
+// A TabFolder holds pages of type *TabItem. One is visible at a time.
 type TabFolder struct{ Look }
 
 // A TabItem is one page of a folder.
@@ -158,7 +158,7 @@ type Widget struct {
 	DynamicText []*xmltree.Argument // resolved again after each change; may be empty
 }
 
-// A ButtonGroup is a set of buttons, at most one of which is selected; the title
+// A ButtonGroup is a set of buttons; at most one is selected. The title
 // of that one is the value of the attribute.
 type ButtonGroup struct {
 	Look

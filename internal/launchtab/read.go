@@ -8,7 +8,7 @@ import (
 
 // Read reads the launch-tab of a definition.
 //
-// Row returns what a row for an attribute shows, also for a name that is none, which the checks report.
+// Row returns what a row for an attribute shows, also for an unknown name, which the checks report.
 func Read(e *xmltree.Element, row func(attribute string) Row) *Form {
 	r := formReader{row}
 	form := &Form{Position: e.Position()}

@@ -190,7 +190,7 @@ func TestOnlyCommandsAboutJobsAreDamaged(t *testing.T) {
 	require.Zero(t, mutation(t, carefulID, carefulState, "terminate-job", "gone\n").Mutants)
 }
 
-func TestMutantsAreTheSameEachTimeAndAsManyAsAsked(t *testing.T) {
+func TestMutantsAreTheSameEachTimeAndAsManyAsRequested(t *testing.T) {
 	root := t.TempDir()
 	c := &cases.Case{Folder: filepath.Join(root, "c"), Definition: "slurm", Command: "submit-batch", Stdout: []byte("Submitted batch job 17\n")}
 	require.NoError(t, cases.Write(c))

@@ -97,7 +97,7 @@ func TestAllThatIsTypedReachesTheJob(t *testing.T) {
 }
 
 // A job would keep the size that it began with.
-func TestASizeThatChangesAsSoonAsItWasTakenIsTold(t *testing.T) {
+func TestASizeThatChangesAsSoonAsItWasReadIsReported(t *testing.T) {
 	before := runtime.GOMAXPROCS(1) // what the console begins runs only when this waits
 	defer runtime.GOMAXPROCS(before)
 	device, terminal, err := pty.Open()

@@ -27,7 +27,7 @@ const longestUnlisted = time.Minute
 // less than a fifth of a processor.
 const restFactor = 5
 
-// noLoad is how long a listing keeps the scheduler busy, which is not asked: next to nothing, as 0
+// noLoad is how long a listing of an agent keeps the scheduler busy: hardly at all, as 0
 // would have it measured.
 const noLoad = time.Millisecond
 

@@ -36,7 +36,7 @@ func (p *Views) Job(ctx context.Context, manager, id string) (job.Job, error) {
 }
 
 // Recorded returns the newest job on record of an id or a tag. The error matches
-// [jobstore.ErrNotFound] where there is none.
+// [jobstore.ErrNotFound] if there is no such job.
 func (p *Views) Recorded(ctx context.Context, manager, id string) (job.Job, error) {
 	j, err := p.options.Store.ByTag(ctx, id)
 	if err == nil && j.Target == manager {

@@ -117,7 +117,7 @@ func TestATargetThatSomebodyPutIntoTheFileIsNotReplacedByAnAddedOne(t *testing.T
 	require.Equal(t, byHand, string(text))
 }
 
-// Whatever many do at the same time, the model and the platform tell the same in the end.
+// Whatever many do at the same time, the model and the platform agree in the end.
 func TestManyMayStartAndStopAndChangeAResourceManagerAtTheSameTime(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()

@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Manager is what is known of a resource manager itself; what it manages is in
+// A Manager describes a resource manager itself; what it manages is in
 // the model.
 type Manager struct {
 	Target   settings.Target

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// mostFollowed bounds the jobs whose processes the source is asked for at a time.
+// mostFollowed bounds the jobs whose processes are queried at a time.
 const mostFollowed = 500
 
 // addProcesses adds processes that are not on record: those that the source knows of jobs that

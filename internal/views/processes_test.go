@@ -26,7 +26,7 @@ func (s *slowSource) processes(_ context.Context, ids []string) (map[string][]jo
 	return map[string][]job.Process{ids[0]: s.known}, nil
 }
 
-func TestASourceThatIsSlowIsAskedForProcessesRarely(t *testing.T) {
+func TestASlowSourceIsQueriedForProcessesRarely(t *testing.T) {
 	slow := &slowSource{now: time.Unix(1, 0), took: 100 * time.Millisecond, known: []job.Process{{State: "RUNNING"}}}
 	r := &record{source: slow, now: func() time.Time { return slow.now }, processes: map[string][]job.Process{},
 		jobs: map[string]job.Job{"tag": {ID: "17", Observation: job.Observation{Detail: job.Running}}}}

@@ -37,7 +37,7 @@ type record struct {
 
 	source    source
 	processes map[string][]job.Process // that the source knew of jobs, by tag
-	rested    time.Time                // when it may be asked for them again
+	rested    time.Time                // when it may be queried for them again
 
 	shown atomic.Int64 // number of the newest event that the model reflects
 }

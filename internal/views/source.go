@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/monitor"
 )
 
-// A source is where what is known of a resource manager comes from.
+// A source provides what is known of a resource manager.
 type source interface {
 	// rows lists the elements of a kind; see [monitor.Options].
 	rows(ctx context.Context, kind model.Kind, each func(id string, facts monitor.Facts) error) (monitor.Outcome, error)

@@ -166,7 +166,7 @@ func (p *Views) Managers() []Manager {
 	return all
 }
 
-// Manager returns what is known of a resource manager. The error is an
+// Manager describes a resource manager. The error is an
 // *UnknownManagerError.
 func (p *Views) Manager(name string) (Manager, error) {
 	p.mu.Lock()

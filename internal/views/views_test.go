@@ -181,7 +181,7 @@ func (d *desk) writeSite() {
 	require.NoError(d.t, os.WriteFile(filepath.Join(d.folder, "site.xml"), []byte(text), 0o600))
 }
 
-// lists sets what a listing of the site tells.
+// lists sets what a listing of the site prints.
 func (d *desk) lists(kind, text string) {
 	require.NoError(d.t, os.WriteFile(filepath.Join(d.folder, kind+".new"), []byte(text), 0o600))
 	require.NoError(d.t, os.Rename(filepath.Join(d.folder, kind+".new"), filepath.Join(d.folder, kind)))
@@ -341,7 +341,7 @@ func TestAConnectionThatAnotherProcessLostDoesNotEndAnyOther(t *testing.T) {
 	require.NoError(t, err)
 	_, err = controller.Update(t.Context(), jobs, false)
 	require.ErrorIs(t, err, remote.ErrUnreachable, "what the other process met counts for an hour")
-	for (<-d.timers).length != ownPace { // until it has asked for the jobs, too
+	for (<-d.timers).length != ownPace { // until it has queried the jobs, too
 	}
 	told, err := d.Manager("site")
 	require.NoError(t, err)
@@ -400,7 +400,7 @@ func TestASchedulerThatIsAwayWhenItsSessionBeginsIsTriedAgain(t *testing.T) {
 	d.passes("site", vocabulary.StateStarted)
 }
 
-func TestWhatOnlyTheUserCanMendIsNotTriedAgainByItself(t *testing.T) {
+func TestWhatOnlyTheUserCanFixIsNotTriedAgainByItself(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
 	d.openWith(func(context.Context, settings.Target) (*control.Controller, func() error, error) {
@@ -415,7 +415,7 @@ func TestWhatOnlyTheUserCanMendIsNotTriedAgainByItself(t *testing.T) {
 	d.sees("site", vocabulary.StateStarted)
 }
 
-func TestAConnectionThatIsLostIsAnErrorAndIsMadeAnew(t *testing.T) {
+func TestALostConnectionIsAnErrorAndIsMadeAgain(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
 	cut := &cutConnection{}
@@ -474,7 +474,7 @@ func (d *desk) record(target, id string) job.Job {
 	return job
 }
 
-// A cutConnection fails where it is told to.
+// A cutConnection fails where the test wants it to.
 type cutConnection struct {
 	remote.Connection
 	mu  sync.Mutex

@@ -22,7 +22,7 @@ import (
 // the definition's interval says how often the scheduler is queried.
 const ownPace = 2 * time.Second
 
-// A watcher keeps what is known of a STARTED resource manager up to date.
+// A watcher keeps the model of a STARTED resource manager up to date.
 type watcher struct {
 	manager    *manager
 	controller *control.Controller
