@@ -136,7 +136,7 @@ func (c *Client) bind(ctx context.Context, target Target, connect func(context.C
 	return control.New(options), connection, nil
 }
 
-// reach connects to a target and loads its definition, which an agent has itself.
+// reach connects to a target and loads its definition; that of an agent comes from the agent.
 func (c *Client) reach(ctx context.Context, target Target, connect func(context.Context, Target) (remote.Connection, error)) (*config.Definition, remote.Connection, error) {
 	if target.Agent == nil {
 		definition, err := c.definition(target.Definition)

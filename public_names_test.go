@@ -14,7 +14,7 @@ import (
 // mostPublicNames bounds what other Go programs can come to depend on.
 const mostPublicNames = 701
 
-// mostPublicNamesOf are the bounds of packages that have one of their own.
+// mostPublicNamesOf are the limits of packages with their own limit.
 var mostPublicNamesOf = map[string]int{
 	"proxy":   80,  // the protocol has eleven kinds of commands and twelve of updates, a name each
 	"rsl":     50,  // the nodes of a language

@@ -89,9 +89,9 @@ func TestChainsOfImportsAreShort(t *testing.T) {
 	}
 }
 
-// TestExportedInternalNamesAreUsed reads selectors without types: a name counts as used
-// when a file of another folder has it after a dot, when tests of the package from outside have it,
-// or when an exported declaration of the package has it, which others get values by.
+// TestExportedInternalNamesAreUsed reads selectors without types: a name counts as used if a
+// file of another folder has it after a dot, if an external test of the package uses it, or if
+// an exported declaration of the package refers to it.
 func TestExportedInternalNamesAreUsed(t *testing.T) {
 	selected := map[string]map[string]bool{} // by name: the folders that select it
 	declared := map[string][]string{}        // by folder
@@ -195,7 +195,7 @@ func parse(t *testing.T, path, source string) *ast.File {
 	return file
 }
 
-// productionFiles returns the sources of the Go files that are no tests, by path.
+// productionFiles returns the sources of the Go files except tests, by path.
 func productionFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -31,7 +31,7 @@ type linkResolver struct {
 	settled     map[string]bool
 	derive      func(name string)
 	done        map[string]bool
-	path        []string // the keys whose links are being followed
+	path        []string // keys of the links being followed
 	circle      []string
 }
 

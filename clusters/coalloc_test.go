@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// schedulers are a Slurm and a Grid Engine, on which ensembles run.
+// schedulers are a Slurm and a Grid Engine that run ensembles.
 type schedulers struct {
 	slurm      *rmctltest.Cluster
 	gridEngine *rmctltest.Cell
@@ -42,7 +42,7 @@ func (s schedulers) hasNone(t *testing.T) {
 type venue struct {
 	desk                     *rmctltest.Desk
 	slurm, gridEngine, local string
-	directory                string // where the parts run; empty for that of the desk
+	directory                string // where the parts run; empty for the desk's own
 }
 
 // venues are this machine, and the same over SSH.
@@ -63,7 +63,7 @@ func (s schedulers) venues(t *testing.T) map[string]func(t *testing.T) venue {
 	}
 }
 
-// openDirectory returns a directory in which another user can write.
+// openDirectory returns a directory that another user can write to.
 func openDirectory(t testing.TB) string {
 	t.Helper()
 	directory, err := os.MkdirTemp("", "rmctl-coalloc-")

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// couplesPrograms runs programs that others wrote, as they are, over Slurm and Grid Engine.
+// couplesPrograms runs unmodified third-party programs over Slurm and Grid Engine.
 func couplesPrograms(t *testing.T, both schedulers) {
 	t.Helper()
 	for name, test := range map[string]func(t *testing.T, v venue){

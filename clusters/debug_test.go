@@ -111,7 +111,7 @@ func TestDebuggingSlurmJobs(t *testing.T) {
 	})
 }
 
-// attaches attaches debuggers to the deviating program, and leaves it as it was.
+// attaches attaches debuggers to the deviating program, and leaves it unchanged.
 func attaches(t *testing.T, d *rmctltest.Desk, program, id string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(processesOf(t, program)) == 4 }, 5*time.Minute, 50*time.Millisecond)

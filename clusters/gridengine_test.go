@@ -41,7 +41,7 @@ func TestInteractiveGridEngine(t *testing.T) {
 		require.Contains(t, cell.Asks(t, "qstat", "-s", "r"), " sh ")
 		s.Type("typed\r")
 		s.WaitFor("<typed>")
-		s.WaitFor("24 80") // which may come a moment after the program has begun
+		s.WaitFor("24 80") // which may appear shortly after the program has begun
 		s.Ends(4)          // also where qrsh has lost the exit code
 		require.Contains(t, d.Does("jobs", "--all", "--json"), `"exitCode":4`)
 		require.NotContains(t, s.Screen, "@rmctl")

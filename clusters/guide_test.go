@@ -26,7 +26,7 @@ type guideBlock struct {
 
 var savedAs = regexp.MustCompile("(?s)Save this as `([^`/]+)`[^`]*$")
 
-// Whoever follows the guide literally ends with a definition and passing cases.
+// Following the guide literally gives a definition and passing cases.
 func TestTheGuideToWritingADefinitionWorksLiterally(t *testing.T) {
 	rmctltest.NeedClusters(t)
 	t.Parallel()
@@ -80,7 +80,7 @@ func guideBlocks(t *testing.T) []guideBlock {
 	return blocks
 }
 
-// follow runs the commands of a block and compares what they print.
+// follow runs the commands of a block and compares their output.
 func follow(t *testing.T, block guideBlock, folder string, environment []string) int {
 	t.Helper()
 	count := 0

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// A livingScheduler is a real scheduler, whose jobs go through their lives.
+// A livingScheduler is a real scheduler whose jobs go through all states.
 type livingScheduler struct {
 	target  string
 	setting string // of the environment of rmctl
@@ -30,13 +30,13 @@ type ownWords struct {
 	native, reason, exitCode, signal string
 }
 
-// A jobLife is what is done to a job, and how it is after each step.
+// A jobLife is a series of steps with a job.
 type jobLife struct {
 	submit []string // options of rmctl submit, and the program; JOB is the job of the life before
 	steps  []lifeStep
 }
 
-// A lifeStep is a command, none for waiting only, and the state that comes of it.
+// A lifeStep is a command, empty for waiting only, and the resulting state.
 type lifeStep struct {
 	do     []string // of rmctl; JOB is replaced by the id
 	own    []string // of the scheduler

@@ -23,7 +23,7 @@ func TestMPI(t *testing.T) {
 	rmctltest.Scripts(t, filepath.Join("testdata", "script-mpi"), nil)
 }
 
-// Streams of programs that a launcher starts are those of rmctl.
+// Programs that a launcher starts use the streams of rmctl.
 func TestMPIPassesStreams(t *testing.T) {
 	t.Parallel()
 	rmctltest.NeedClusters(t)
@@ -44,7 +44,7 @@ func TestMPIPassesStreams(t *testing.T) {
 	}
 }
 
-// Every Debian has a user nobody.
+// The user nobody exists on every Debian.
 const nobody = 65534
 
 // An ordinary user needs no option for Open MPI, neither attached to it nor in a

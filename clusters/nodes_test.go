@@ -43,7 +43,7 @@ echo ended
 exit 7
 `
 
-// A nodeAccess starts processes on the nodes of a job as a definition says.
+// A nodeAccess starts processes on the nodes of a job with the commands of a definition.
 type nodeAccess struct {
 	definition  *config.Definition
 	environment []string
@@ -52,7 +52,7 @@ type nodeAccess struct {
 	signal      syscall.Signal      // that ends what runs here, and with it the process on the node
 }
 
-// newNodeAccess has settings in the environment of what it starts.
+// newNodeAccess adds settings to the environment of its processes.
 func newNodeAccess(t *testing.T, definition string, settings ...string) *nodeAccess {
 	t.Helper()
 	loaded, _, err := check.UsableDefinition(definition)
@@ -172,7 +172,7 @@ func (p *nodeProcess) ends(t *testing.T) {
 	t.Helper()
 	require.NoError(t, p.stdin.Close())
 	_, _ = io.Copy(io.Discard, p.stdout)
-	_ = p.command.Wait() // schedulers have codes of their own
+	_ = p.command.Wait() // schedulers have their own codes
 	p.isGone(t)
 }
 
@@ -200,9 +200,9 @@ func (p *nodeProcess) isGone(t *testing.T) {
 	require.Eventually(t, func() bool { return syscall.Kill(p.pid, 0) == syscall.ESRCH }, time.Minute, 10*time.Millisecond, "process %d is still there", p.pid)
 }
 
-// serves tries a command on a node: lines pass both ways at once, of any length; the variables that
-// the processes of the job have are those of a process of it; it ends with its input, and when it
-// is ended. The job goes on.
+// serves tests a command on a node: lines of any length pass both ways at once; it has the
+// variables of the job's processes; it ends with its input, and on request. The job keeps
+// running.
 func (a *nodeAccess) serves(t *testing.T, name, id, node string, ofJob map[string]string) {
 	t.Helper()
 	invocation := a.resolve(t, name, id, node)

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// Jobs of a real OAR, which says itself, through oarstat, what rmctl has to say.
+// rmctl reports the same states of jobs of a real OAR as oarstat.
 func TestOAR(t *testing.T) {
 	t.Parallel()
 	oar := rmctltest.StartOAR(t, "suite")

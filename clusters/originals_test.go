@@ -27,7 +27,7 @@ func originals(t *testing.T) string {
 	return folder
 }
 
-// original returns the path of a file beside these tests.
+// original returns the path of a file next to these tests.
 func original(t *testing.T, name string) string {
 	return filepath.Join(rmctltest.Project(t), "clusters", "testdata", "originals", name)
 }

@@ -29,7 +29,7 @@ func TestInteractiveSlurm(t *testing.T) {
 		asks("scontrol", "release", id)
 		s.WaitFor("Granted job allocation " + id)
 		s.WaitFor("printenv")
-		s.WaitFor(id + "\r\n") // after the prompt, or after what was typed before there was one
+		s.WaitFor(id + "\r\n") // after the prompt, or after text typed before the prompt
 		becomes(t, d, `"state":"RUNNING"`, "status", "--json", id)
 		s.Type("stty size\r")
 		s.WaitFor("24 80\r\n") // after a prompt, or without one

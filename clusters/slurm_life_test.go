@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// Whatever happens to a job of a real Slurm, rmctl reports what scontrol does.
+// rmctl reports the same states of jobs of a real Slurm as scontrol.
 func TestLivesOfSlurmJobs(t *testing.T) {
 	t.Parallel()
 	cluster := rmctltest.Slurm(t, "life", "RMCTL_SLURM_MINJOBAGE=3600")

@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// runsWithout runs rmctl without a terminal, and returns what it prints on each stream.
+// runsWithout runs rmctl without a terminal and returns its two output streams.
 func runsWithout(t *testing.T, d *rmctltest.Desk, stdin io.Reader, isClosed bool, arguments ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -39,9 +39,9 @@ func runsWithout(t *testing.T, d *rmctltest.Desk, stdin io.Reader, isClosed bool
 // anyBytes is an input that terminals, line readers and decoders change.
 var anyBytes = strings.Repeat("a line\na\x00zero\r\n\xff\xfe\x04\x03\x1c^@ \x1b[m\t\n", 50_000) + "no end of line"
 
-// passesStreams runs programs by an interactive definition without a terminal, several times
-// since launchers lose streams now and then: what they read and print stays as it is, and their
-// exit codes are passed on. The arguments begin the command line.
+// passesStreams runs programs through an interactive definition without a terminal. Their
+// input, output and exit codes must arrive unchanged. It repeats this, since launchers
+// sometimes lose streams. The arguments begin the command line.
 func passesStreams(t *testing.T, d *rmctltest.Desk, input string, arguments ...string) {
 	t.Helper()
 	file := filepath.Join(d.Home, "input")
@@ -52,7 +52,8 @@ func passesStreams(t *testing.T, d *rmctltest.Desk, input string, arguments ...s
 		t.Cleanup(func() { require.NoError(t, content.Close()) })
 		return content
 	}
-	// Open MPI gives its ranks a terminal of its own as standard output, which changes nothing.
+	// Open MPI gives its ranks their own terminal as standard output, which makes no
+	// difference.
 	const program = `cat; printf 'out\0\r\n'; printf 'err\0\377\r\n' >&2
 		[ -t 0 ] || [ -t 2 ] || [ -z "$OMPI_COMM_WORLD_RANK" -a -t 1 ] || exit 3`
 	for _, stdin := range []struct {

@@ -196,7 +196,7 @@ type gatedInput struct {
 	end     error  // of the input
 }
 
-// A typedChunk is a part of what was typed.
+// A typedChunk is a part of the typed input.
 type typedChunk struct {
 	bytes []byte
 	err   error

@@ -33,7 +33,7 @@ type Error struct {
 	ExitCode  int                // for BadExit
 	Unstarted bool               // for TimedOut and a request that was given up: that was before its process was there
 	Outcome   config.OutcomeKind // as the definition classifies it; empty if it does not
-	Output    string             // the end of what it printed on standard error, else on standard output
+	Output    string             // the end of its standard error, otherwise of its standard output
 	Err       error
 }
 

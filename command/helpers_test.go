@@ -24,7 +24,7 @@ import (
 // patience is how long a test waits for what happens at once, but on a busy machine.
 const patience = time.Minute
 
-// define loads a definition whose control data is given; it must be in order.
+// define loads a definition with this control data, which must be in order.
 func define(t testing.TB, controlData string) *config.Definition {
 	t.Helper()
 	text := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="test"><control-data>` +
@@ -68,7 +68,7 @@ func newBench(t testing.TB, controlData string) *bench {
 	return b
 }
 
-// endsWithin gives what is ended some time before it is killed.
+// endsWithin is the time to end before a process is killed.
 func (b *bench) endsWithin(t testing.TB, grace time.Duration) {
 	t.Helper()
 	local, err := remote.NewLocalWith(grace, patience)
@@ -86,7 +86,7 @@ func (b *bench) run(t testing.TB, ctx context.Context, element config.CommandEle
 	return resolveAndRun(ctx, b.connection, b.request)
 }
 
-// resolveAndRun runs a command as it is resolved at that moment.
+// resolveAndRun resolves a command and runs it.
 func resolveAndRun(ctx context.Context, connection remote.Connection, request command.Request) (*command.Result, error) {
 	invocation, err := request.Resolve()
 	if err != nil {
@@ -142,7 +142,7 @@ func lines(parser, target string) string {
 		`<append field="value" separator=","><entry valueGroup="1"/></append></match></target></%s>`, parser, target, parser)
 }
 
-// fifo makes a named pipe, by which a script and a test wait for each other.
+// fifo makes a named pipe with which a script and a test synchronize.
 func fifo(t testing.TB, b *bench, name string) {
 	t.Helper()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(b.folder, name), 0o600))

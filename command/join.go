@@ -61,7 +61,7 @@ func (i idsOutput) Close() error {
 	return nil
 }
 
-// runFor runs a command that another one needs, whose output is read by what open returns.
+// runFor runs a command that another one needs. The reader from open reads its output.
 func (r *run) runFor(ctx context.Context, needed *config.Command, open func(reader.Query) (closer, error)) error {
 	request := Request{
 		Command: needed, Scope: r.Scope, Environment: r.Environment, Outcomes: r.Outcomes, Timeout: r.Timeout,

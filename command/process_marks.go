@@ -108,7 +108,7 @@ func literalAt(text []byte, at int, literal string) (end int, how fit) {
 	return at, fitsAll
 }
 
-// set sets what a field of a mark says, and reports false for an invalid number.
+// set sets a field from a mark, and reports false for an invalid number.
 func (s *statement) set(field processmark.Field, text string) bool {
 	switch field {
 	case processmark.Node:
@@ -157,7 +157,7 @@ type markFilter struct {
 	found func(m *mark, written []byte, said statement)
 }
 
-// write takes the next part of the stream.
+// write processes the next part of the stream.
 func (f *markFilter) write(p []byte) {
 	if len(f.held) > 0 {
 		p = append(f.held, p...)
@@ -240,7 +240,7 @@ type source struct {
 	isError bool // to standard error
 }
 
-// nobody is the source of what no process printed.
+// nobody is the source of text that no process printed.
 var nobody = source{rank: -1}
 
 func (s source) compare(other source) int {
@@ -270,16 +270,16 @@ type markedStream struct {
 	learned []job.Process
 	printed []ownedText
 
-	ended *job.Process // the job, once a mark said how it ended
+	ended *job.Process // the job, once a mark has its end
 }
 
-// An ownedText is what a process printed.
+// An ownedText is the text that one process printed.
 type ownedText struct {
 	from source
 	text []byte
 }
 
-// newMarkedStream returns nil where there are no marks.
+// newMarkedStream returns nil without marks.
 func newMarkedStream(marks []*mark, isError bool) *markedStream {
 	if len(marks) == 0 {
 		return nil
@@ -303,7 +303,7 @@ func (s *markedStream) write(p []byte) {
 	s.outputs.write(p)
 }
 
-// close takes the end of the stream.
+// close ends the stream.
 func (s *markedStream) close() {
 	s.reset()
 	s.outputs.close()
@@ -324,8 +324,8 @@ func (s *markedStream) beginOutput(m *mark, written []byte, said statement) {
 	}
 }
 
-// addText reads text that follows a mark of output, or stands before any. With
-// the end of a line what a mark says of it ends.
+// addText reads text that follows a mark of output, or precedes all marks. A mark applies
+// until the end of the line.
 func (s *markedStream) addText(text []byte) {
 	if s.source == nobody {
 		s.filter().write(text)
@@ -344,7 +344,7 @@ func (s *markedStream) addText(text []byte) {
 	}
 }
 
-// filter returns that of what the source prints.
+// filter returns the filter of a source.
 func (s *markedStream) filter() *markFilter {
 	if s.source.rank >= maximumProcesses {
 		s.source = nobody

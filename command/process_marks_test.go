@@ -25,7 +25,7 @@ const (
 	records = `<x:process-mark text="@mark {rank} on {node} pid {pid}&#10;"/><x:process-mark text="@mark {rank} ended {status}&#10;"/>`
 )
 
-// A printer is a connection on which a command prints texts, in parts of some bytes.
+// A printer is a connection whose command prints texts in parts of some bytes.
 type printer struct {
 	remote.Connection
 	stdout, stderr string
@@ -211,7 +211,7 @@ func TestProcessesAreReportedWhileTheJobRuns(t *testing.T) {
 	require.Equal(t, []job.ProcessState{"RUNNING", "EXITED"}, told)
 }
 
-// What a launcher says of failed processes is read by parsers of the definition.
+// Parsers of the definition read a launcher's messages about failed processes.
 func TestMarksAndParsersDescribeTheSameProcesses(t *testing.T) {
 	const noticed = `<stderr-parser delim="\n"><target><match><expression>rank (\d+) exited on signal (\d+)</expression>` +
 		`<set field="name"><entry value="process."/></set><append field="name"><entry valueGroup="1"/></append>` +
@@ -244,7 +244,7 @@ func TestAnEmptyMarkIsIgnored(t *testing.T) {
 	require.Equal(t, seen{stdout: "a\n", lines: "a"}, got)
 }
 
-// No text is lost, whatever an output holds and however it arrives.
+// No text is lost, whatever the output and its parts.
 func FuzzMarks(f *testing.F) {
 	f.Add("[1,0]<stdout>:a[1,1]<stdout>:@mark 1 on n pid 2\n[1,\n", uint8(3))
 	definition := define(f, `<attribute name="tagged"/><submit-interactive name="run"><arg>mpirun</arg>`+tags+records+`</submit-interactive>`)

@@ -106,7 +106,7 @@ func (r *run) isFailedQuery() bool {
 	return isQuery && code != 0 && !r.isExpected(code)
 }
 
-// conclude sets the attributes, or hands out the rows, that an answer is about.
+// conclude sets the attributes, or delivers the rows, of an answer.
 func (r *run) conclude(answer *reader.Answer) error {
 	env := r.Scope.Environment
 	for _, each := range answer.Attributes {
@@ -236,7 +236,7 @@ func (r *run) concludeStatus(answer *reader.Answer) {
 	}
 }
 
-// find returns what an answer says about the job of the command; nil for nothing.
+// find returns the answer about the job of the command, or nil.
 func (r *run) find(answer *reader.Answer) *reader.Element {
 	if found := answer.Find(r.Reading.Job); found != nil {
 		return found

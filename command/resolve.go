@@ -71,7 +71,7 @@ func Resolve(c *config.Command, scope config.Scope, environment job.Environment)
 	return invocation, nil
 }
 
-// Preview is Resolve for what is only shown: there may be nothing to run.
+// Preview is Resolve for display only: the command may be empty.
 func Preview(c *config.Command, scope config.Scope, environment job.Environment) (*Invocation, error) {
 	invocation, err := resolve(c, scope, environment)
 	if err != nil {

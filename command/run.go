@@ -58,11 +58,11 @@ type Result struct {
 	Invocation *Invocation
 	ExitCode   int                // -1 if the end was not seen, or there was no process
 	Outcome    config.OutcomeKind // empty where the definition does not classify it
-	Stdout     string             // the end of it
+	Stdout     string             // the end of its output
 	Stderr     string
 	Listed     Listed
 	Answer     *reader.Answer // of a command with a reader; nil for any other
-	Ended      *job.Process   // how the program ended, as a mark of the job says; nil without one
+	Ended      *job.Process   // the end of the program according to a mark of the job; nil without one
 	Unsignaled error          // why a signal could not be passed on; nil if all were
 	Started    time.Time
 	Duration   time.Duration

@@ -221,7 +221,7 @@ func TestTheCallersDeadlineDiffersFromTheCommandsLimit(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-// That may be so for what has to wait for its connection.
+// A command that has to wait for its connection may have no time left.
 func TestACommandAfterTheDeadlineHasNoEffect(t *testing.T) {
 	limited := newBench(t, shell(`touch ran`, `x:timeout="0.000000001s"`, ""))
 	failed := limited.fails(t, config.StartUpCommand)
@@ -247,7 +247,7 @@ func TestACommandThatIgnoresTheRequestToEndIsKilled(t *testing.T) {
 	require.False(t, b.isAlive(t, "pid"))
 }
 
-// isAlive reports whether a process runs whose id a command wrote into a file.
+// isAlive reports whether the process with the id in a file is running.
 func (b *bench) isAlive(t testing.TB, name string) bool {
 	t.Helper()
 	var id int

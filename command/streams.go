@@ -173,7 +173,7 @@ func (s *streams) changedProcesses() []job.Process {
 	return s.processes.collectChanged()
 }
 
-// parse hands output to the parser, or keeps it for when its turn has come.
+// parse passes output to the parser, or keeps it until the parser's turn.
 func (s *stream) parse(p []byte) {
 	if s.parser == nil || s.err != nil || len(p) == 0 {
 		return
@@ -186,7 +186,7 @@ func (s *stream) parse(p []byte) {
 		_, s.err = s.parser.Write(p)
 		return
 	}
-	// Line by line, so that no state is missed between two that come at once.
+	// Line by line, so that no state is missed if two arrive together.
 	for line := range bytes.Lines(p) {
 		if _, s.err = s.parser.Write(line); s.err != nil {
 			return
@@ -195,7 +195,7 @@ func (s *stream) parse(p []byte) {
 	}
 }
 
-// recent returns the end of what was printed. The lock must be held.
+// recent returns the end of the output. The caller holds the lock.
 func (s *streams) recent() string {
 	return s.stdout.tail.String() + s.stderr.tail.String()
 }
@@ -217,7 +217,7 @@ func (s *streams) finish() error {
 	return cmp.Or(s.stdout.err, s.stderr.err, markedErr)
 }
 
-// finishMarks takes what was held of streams as it may have been a mark.
+// finishMarks delivers text that was withheld as a possible mark.
 func (s *streams) finishMarks() error {
 	for _, each := range []*stream{&s.stdout, &s.stderr} {
 		if each.marked == nil {
@@ -245,7 +245,7 @@ func (s *stream) close() {
 	s.parser = nil
 }
 
-// printed returns the ends of what was printed.
+// printed returns the ends of the outputs.
 func (s *streams) printed() (stdout, stderr string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -327,7 +327,7 @@ func (t *tail) String() string {
 	return string(text)
 }
 
-// A spool keeps a stream for later: little of it in memory, much in a file.
+// A spool buffers a stream: a small one in memory, a large one in a file.
 type spool struct {
 	memory bytes.Buffer
 	file   *os.File
@@ -356,7 +356,7 @@ func (s *spool) Write(p []byte) (int, error) {
 			return 0, fmt.Errorf("keeping the command's output: %w", err)
 		}
 		s.file = file
-		// Without a name nothing is left of it, however this process ends.
+		// The file has no name, so that it disappears with this process.
 		if err := os.Remove(file.Name()); err != nil {
 			return 0, fmt.Errorf("keeping the command's output: %w", err)
 		}

@@ -136,8 +136,7 @@ func (e CommandElement) Controls() bool {
 	return false
 }
 
-// ActsOnJob reports whether the command submits or concerns one job, which it
-// can refer to.
+// ActsOnJob reports whether the command submits or concerns one job, which it can refer to.
 func (e CommandElement) ActsOnJob() bool {
 	switch e {
 	case StartUpCommand, ShutDownCommand, ButtonAction, ProbeCommand, ListJobs, ListEnded, ListNodes, ListQueues, joinCommand, batchCommand:
@@ -151,7 +150,7 @@ func (e CommandElement) IsInteractive() bool {
 	return e == SubmitInteractive || e == SubmitInteractiveDebug
 }
 
-// A Command is one command with what it is given and how its output is read.
+// A Command is one command with its arguments and the readers of its output.
 type Command struct {
 	Position
 	Element            CommandElement
@@ -323,7 +322,7 @@ type Action struct {
 	Entries        []*Entry
 }
 
-// An Entry says where an action takes a value, and for maps a key, from.
+// An Entry gives the source of the value of an action and, for maps, of the key.
 type Entry struct {
 	Position
 	Key        Optional

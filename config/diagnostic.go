@@ -26,7 +26,7 @@ type Diagnostic struct {
 	Code       string // stable, such as unknown-attribute
 	Message    string
 	Suggestion string // what to do, may be empty
-	Replaces   string // what stands at the position and is to become the suggestion; empty where that is advice
+	Replaces   string // the text at the position that the suggestion replaces; empty if the suggestion is advice
 
 	source string // of the file with the problem
 }
@@ -36,7 +36,7 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s: %s: %s (%s)", d.Position, d.Severity, d.Message, d.Code)
 }
 
-// Diagnostics are the problems of one definition in the order of their positions.
+// Diagnostics are the problems of one definition, sorted by position.
 type Diagnostics []Diagnostic
 
 // Lenient returns the problems with unknown elements and attributes as warnings if there

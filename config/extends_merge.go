@@ -156,7 +156,7 @@ func isMerged(child *xmltree.Element, marked markers) bool {
 	return ruleOf(child).merged && !marked.replace && !isTable
 }
 
-// child puts one child of an extending element among those of the base.
+// child merges one child of an extending element into those of the base.
 func (l *loader) child(siblings family, child *xmltree.Element) {
 	marked, ok := l.takeMarkers(child)
 	if !ok {
@@ -292,7 +292,7 @@ func (l *loader) placeFor(siblings family, child *xmltree.Element, marked marker
 	}
 	if first := slices.IndexFunc(children, ofBase); first >= 0 && ruleOf(child).kind == listedPart {
 		switch child.QualifiedName() {
-		case "x:outcome", "x:state": // the first that fits counts, so the site's come before those of the base
+		case "x:outcome", "x:state": // the first match counts, so the site's come before those of the base
 			return first, true
 		}
 		l.problemAt(child, Error, "override-without-place", fmt.Sprintf("the <%s> does not say where among those of the base it belongs", child.QualifiedName()),

@@ -10,11 +10,10 @@ import (
 
 const environmentPlace = "insertEnvironmentAfter"
 
-// keepEnvironmentPlace counts again after which line the variables of a job go,
-// as lines came and went: after the one of the base that they would go after
-// there, or what stands for it, and after what was added right behind it. Were
-// that line removed, it is the one before. A number that the extending
-// definition gives counts the merged lines and stays.
+// keepEnvironmentPlace recomputes the line after which the variables of a job go, since lines
+// were added or removed: the base's line or its replacement, and lines added right behind it.
+// If that line was removed, it is the one before. A number in the extending definition counts
+// the merged lines and stays.
 func (f family) keepEnvironmentPlace(base *xmltree.Element) {
 	script := f.parent
 	at := slices.IndexFunc(script.Attributes, func(a xmltree.Attribute) bool { return a.Space == "" && a.Name == environmentPlace })

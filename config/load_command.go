@@ -105,7 +105,7 @@ func (l *loader) fallback(e *xmltree.Element) *Command {
 	return command
 }
 
-// exitCodes reads exit codes separated by blanks; the schema reports what is no number.
+// exitCodes reads exit codes separated by blanks; the schema reports other values.
 func exitCodes(text string) []int {
 	var codes []int
 	for code := range strings.FieldsSeq(text) {

@@ -147,7 +147,7 @@ func (r *Reader) addFact(fact *Fact, own map[string]bool) {
 	r.Facts = append(r.Facts, fact)
 }
 
-// addJoin adds a join, in place of an inherited one of its name.
+// addJoin adds a join. It replaces an inherited one of the same name.
 func (r *Reader) addJoin(join *Join) {
 	r.Joins = append(slices.DeleteFunc(slices.Clone(r.Joins), func(other *Join) bool { return other.Name == join.Name }), join)
 }
@@ -265,7 +265,7 @@ func factOf(e *xmltree.Element) *Fact {
 	return f
 }
 
-// join reads an x:join: a command, and the source of its records.
+// join reads an x:join: a command and the source of its records.
 func (l *loader) join(e *xmltree.Element) *Join {
 	by := e.Optional("by")
 	j := &Join{
@@ -277,7 +277,7 @@ func (l *loader) join(e *xmltree.Element) *Join {
 	return j
 }
 
-// joinsOf returns the joins of a command's reader, whose commands have its environment, too.
+// joinsOf returns the joins of a command's reader. Their commands get its environment, too.
 func joinsOf(c *Command) []*Join {
 	var joins []*Join
 	for _, join := range c.Read.Joins {

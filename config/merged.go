@@ -12,7 +12,7 @@ import (
 type Merged struct {
 	Files []string     `json:"files"` // the definition's own, and each base after the one that extends it
 	Parts []mergedPart `json:"parts"` // its parts, in document order
-	Gone  []gonePart   `json:"gone"`  // elements of bases that were removed, and those of lists that were replaced
+	Gone  []gonePart   `json:"gone"`  // removed elements of bases, and those of replaced lists
 
 	// XML is the definition as a document of its own, with comments that say where each
 	// part comes from. It loads as the same definition; only the comments of the files
@@ -29,7 +29,7 @@ type mergedPart struct {
 	Overrides []mergedOverride `json:"overrides,omitempty"`
 }
 
-// An effect is what an element of an extending definition does to one of the base.
+// An effect is the effect of an element of an extending definition on one of the base.
 type effect string
 
 const (
@@ -86,7 +86,7 @@ func (p *documentPrinter) override(effect effect, by, base *xmltree.Element) {
 	p.overrides[by] = append([]mergedOverride{{effect, base.Position().String()}}, earlier...)
 }
 
-// lose records an element of a base that has no successor of its own.
+// lose records an element of a base that has no replacement.
 func (p *documentPrinter) lose(effect effect, by, base *xmltree.Element) {
 	if p != nil {
 		p.merged.Gone = append(p.merged.Gone, gonePart{called(base), effect, base.Position().String(), by.Position().String()})

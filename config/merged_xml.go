@@ -15,7 +15,7 @@ type documentPrinter struct {
 	text      strings.Builder
 }
 
-// document prints the tree of a definition as a document of its own.
+// document prints the tree of a definition as a separate document.
 func (p *documentPrinter) document(root *xmltree.Element) {
 	p.text.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!--\n")
 	fmt.Fprintf(&p.text, "  Made of %s.\n", xmltree.CommentText(strings.Join(p.merged.Files, ", which extends ")))

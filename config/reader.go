@@ -68,7 +68,7 @@ const (
 	XML     = "xml"
 )
 
-// MarkSeparator is the separator of a table whose columns end with the query's mark.
+// MarkSeparator is the separator of a table in which the query's mark ends each column.
 const MarkSeparator = "mark"
 
 // A Source (x:table, x:stanzas, …) turns output into records of named fields.
@@ -94,7 +94,7 @@ type Source struct {
 	Continued  Pattern  // x:stanzas, x:log: the beginning of a line that continues the one before
 	Rest       []string // x:stanzas: fields that take the rest of their line; x:table with a separator: the last column does
 	Repeated   []string // x:stanzas: fields that may stand several times in a record
-	TotalLine  Pattern  // x:stanzas: matches the whole line, before or behind the records, that says how many there are
+	TotalLine  Pattern  // x:stanzas: matches a whole line before or after the records that has their number
 	MayBeEmpty bool     // x:stanzas: an output without text has no records, though it has no such line
 	Until      string   // x:stanzas: the field after which nothing of the record counts
 
@@ -185,7 +185,7 @@ type Fact struct {
 // A Join (x:join) adds the records of another command to a record, as children with its name.
 type Join struct {
 	*Command
-	By       XPath // in its records: whose they are; the id's From where it is not set
+	By       XPath // in its records: the id; the id's From if unset
 	ByAll    bool  // by="": every record gets all of them
 	With     XPath // in the records of the command: what By is compared with; their id where it is not set
 	Split    string
@@ -238,6 +238,6 @@ type IDs struct {
 	// Outputs are pairs TEXT=TEXT: what the path of a job's output has, and what that of a task has
 	// instead; @job and @task are the parts of the id.
 	Outputs []string
-	// IgnoreCase says that capitals in ids mean the same as small letters.
+	// IgnoreCase makes the case of letters in ids irrelevant.
 	IgnoreCase bool
 }

@@ -82,7 +82,7 @@ func TestAnIDReusedAfterAnEndedJobIsACandidate(t *testing.T) {
 	require.Equal(t, []string{earlier.ID}, s.isInDoubt(t, cut).Candidates)
 }
 
-// That of one of the others shows only now, by its tag.
+// The tag shows only now that the job belongs to another submission.
 func TestJobsFoundByTagAreNoCandidates(t *testing.T) {
 	s := untagging(t)
 	jobs := s.fifty(t)

@@ -43,7 +43,7 @@ type Options struct {
 	Store         *jobstore.Store  // may be nil for a controller that only renders
 	Defaults      []job.Assignment // values for every submission, which the submission's own override
 	LeastInterval time.Duration    // between two listings; a definition can only extend it; 0 for no limit
-	SharedAnswers time.Duration    // the age up to which processes share an answer about a job; 0 for 1 second
+	SharedAnswers time.Duration    // the maximum age of an answer shared between processes; 0 for 1 second
 	Types         map[string]tokenizer.Factory
 	Trace         func(*config.Parser, tokenizer.TraceEvent)  // gets what parsers do, from several goroutines where several use the controller; may be nil
 	Step          func(*config.Command, reader.Step)          // as Trace, what readers do with each record

@@ -19,7 +19,7 @@ import (
 type (
 	// A ValueError names an attribute that could not be given a value, and why.
 	ValueError = submission.ValueError
-	// A VariableNameError names a variable of a job's environment whose name no shell takes.
+	// A VariableNameError reports an environment variable with an invalid name.
 	VariableNameError = submission.VariableNameError
 	// An UnsupportedError names a command that a definition lacks.
 	UnsupportedError = submission.UnsupportedError

@@ -19,8 +19,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// probed reads a definition with one more command, whose input shows the values
-// of attributes; it leaves out commands for start-up, whose schedulers are not here.
+// probed reads a definition with one more command, whose input shows the values of attributes.
+// It omits start-up commands, since their schedulers are not installed.
 func probed(t *testing.T, file string) (definition *config.Definition, names []string) {
 	t.Helper()
 	source, err := os.ReadFile(file)

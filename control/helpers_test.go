@@ -28,7 +28,7 @@ import (
 // patience is how long a test waits for what happens at once, but on a busy machine.
 const patience = time.Minute
 
-// define loads a definition whose parts are given, control data in order.
+// define loads a definition with these parts; control data must be in order.
 func define(t testing.TB, controlData string, others ...string) *config.Definition {
 	t.Helper()
 	text := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="test"><control-data>` +
@@ -47,16 +47,16 @@ type site struct {
 	state   string // the store's folder
 	home    string
 	clock   sync.Mutex    // of ahead, while commands run at the same time
-	ahead   time.Duration // how far the clock is ahead of the real one, or of where it stands
-	stands  time.Time     // where the clock stands; zero while it goes like the real one
+	ahead   time.Duration // how far the clock is ahead of the real one, or of its stopped time
+	stands  time.Time     // the time of a stopped clock; zero while it runs
 	looked  atomic.Int64  // how often a stopped clock was read
 	pauses  []time.Duration
 	// whilePausing is called instead of waiting; nil to go on at once.
 	whilePausing func() error
 }
 
-// newSite returns a site whose controller works by a definition; change may
-// alter its options before.
+// newSite returns a site with a controller for a definition; change may first alter its
+// options.
 func newSite(t testing.TB, definition *config.Definition, change ...func(*control.Options)) *site {
 	t.Helper()
 	s := newRenderer(t, definition)
@@ -70,7 +70,7 @@ func newSite(t testing.TB, definition *config.Definition, change ...func(*contro
 	return s
 }
 
-// newRenderer returns a site without a store, whose controller only renders.
+// newRenderer returns a site without a store, for rendering only.
 func newRenderer(t testing.TB, definition *config.Definition, change ...func(*control.Options)) *site {
 	t.Helper()
 	s := &site{home: newHome(t)}
@@ -200,7 +200,7 @@ func (s *site) write(t testing.TB, name, text string) {
 	require.NoError(t, os.WriteFile(s.path(name), []byte(text), 0o600))
 }
 
-// fifo makes a named pipe, by which a script and a test wait for each other.
+// fifo makes a named pipe with which a script and a test synchronize.
 func fifo(t testing.TB, path string) {
 	t.Helper()
 	require.NoError(t, syscall.Mkfifo(path, 0o600))

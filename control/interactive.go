@@ -156,7 +156,7 @@ func (c *attendant) outOfSight(caller context.Context, tag string, lost error) (
 	return job, errors.Join(lost, err)
 }
 
-// ending returns what the end of the local process says about its job.
+// ending returns the state of a job according to the end of its local process.
 func (c *attendant) ending(ctx context.Context, f *follower, result *command.Result, unproven error) job.Observation {
 	p := f.prepared
 	ending := job.Observation{Detail: endOf(result.ExitCode), Reason: jobFact(p.env, "reason"), ExitCode: &result.ExitCode, Observed: c.now(), Source: p.submit.Name}
@@ -172,7 +172,7 @@ func (c *attendant) ending(ctx context.Context, f *follower, result *command.Res
 	}
 	switch reported := f.finalState(); {
 	case reported == job.Canceled || reported == job.Failed:
-		ending.Detail = reported // its output says more than a code
+		ending.Detail = reported // its output is more precise than a code
 	case reported.Primary() == job.Submitted && ending.Detail == job.Failed && !c.isKnownByProcess(f.job):
 		// It never ran. Its command may not have printed that the job was canceled meanwhile.
 		if found, err := c.query(f.ctx, f.job); err == nil && found.Detail == job.Canceled {

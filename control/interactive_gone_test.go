@@ -27,7 +27,7 @@ func (s *site) attachedTo(t *testing.T, tag, id, submitter string, hosted ...boo
 	return job
 }
 
-// goneHere names a process of this machine that is gone: another one has its id.
+// goneHere names a dead process of this machine whose id was reused.
 func goneHere(t *testing.T) string {
 	t.Helper()
 	host, err := os.Hostname()

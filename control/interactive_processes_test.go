@@ -54,7 +54,7 @@ func TestProcessesOfAnInteractiveJobAreOnRecordWhileItRunsAndAfterwards(t *testi
 	}, after)
 }
 
-// What the definition makes of the output of a job that failed is known of it.
+// Facts that the definition derives from the output of a failed job are recorded.
 func TestTheFailureReasonOfAnInteractiveJobIsRecorded(t *testing.T) {
 	s := newSite(t, define(t, `<attribute name="job.reason" visible="false"/>`+running("submit-interactive", `echo "not enough slots"; exit 1`, "",
 		`<stdout-parser delim="\n"><target ref="job.reason"><match><expression>not enough slots</expression>`+

@@ -97,7 +97,7 @@ func interactivePBS(t *testing.T) *config.Definition {
 	return definition
 }
 
-// A recordedEnd is what becomes of a recorded conversation.
+// A recordedEnd is the expected result of a recorded conversation.
 type recordedEnd struct {
 	told []job.Detail
 	end  job.Detail
@@ -119,8 +119,9 @@ func TestRecordedInteractiveClientsOfPBSGoThroughTheirStates(t *testing.T) {
 	})
 }
 
-// The shipped definition types the path of its script, and hears of deletions. In the recordings other
-// things were typed: the exit code of no program was printed, without which none has succeeded.
+// The shipped definition types the path of its script, and detects deletions. In the
+// recordings other text was typed: no exit code was printed, without which no job has
+// succeeded.
 func TestTheShippedDefinitionFollowsRecordedInteractiveClientsOfPBS(t *testing.T) {
 	followRecorded(t, shippedInteractivePBS, `^exec sh -c '.+' sh "\S+managed_file_for_script"\n`, map[string]recordedEnd{
 		"qsub-I-ok":                 {[]job.Detail{job.Submitted, job.Running}, job.Failed, "1002.pbs01"},

@@ -24,7 +24,7 @@ type follower struct {
 
 	lock   sync.Mutex
 	job    job.Job // the recorded job; its ID is empty before
-	hasRun bool    // the parsers found a state of a job whose program runs or has run
+	hasRun bool    // the parsers found the state of a running or ended job
 	err    error   // of recording; nothing more is recorded after one
 }
 
@@ -32,7 +32,7 @@ type follower struct {
 // process runs.
 func (f *follower) isAccepted() bool { return f.job.ID != "" }
 
-// isKnown reports whether the job is recorded, or kept beside the record; as isAccepted.
+// isKnown reports whether the job is recorded, or kept next to the record; as isAccepted.
 func (f *follower) isKnown() bool { return f.isAccepted() || isKept(f.err) }
 
 // started records a job under the tag of its submission, which serves as its id.

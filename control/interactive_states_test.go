@@ -31,7 +31,7 @@ type change struct {
 	kept   job.Job
 }
 
-// converses runs an interactive job and returns what was reported meanwhile.
+// converses runs an interactive job and returns the states reported meanwhile.
 func (s *site) converses(t *testing.T, ctx context.Context, changed func(job.Job)) (job.Job, []change, string, error) {
 	t.Helper()
 	var stdout bytes.Buffer

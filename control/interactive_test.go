@@ -63,7 +63,7 @@ func TestAnInteractiveJobRunsAsSoonAsItIsNamed(t *testing.T) {
 			return
 		}
 		defer file.Close()
-		for begun := time.Now(); during.Phase != job.PhaseSubmitted && time.Since(begun) < patience; { // the parser may be a moment behind
+		for begun := time.Now(); during.Phase != job.PhaseSubmitted && time.Since(begun) < patience; { // the parser may lag behind
 			jobs, err := s.store.List(t.Context(), jobstore.Filter{All: true})
 			if err != nil || len(jobs) == 0 {
 				return

@@ -76,7 +76,7 @@ func TestRecoverLooksUpALateJobAtOnce(t *testing.T) {
 	require.Equal(t, "9", job.ID)
 }
 
-// Whoever waits for other jobs finds it.
+// A wait for other jobs finds it.
 func TestAPollAdoptsTheJobsOfSubmissions(t *testing.T) {
 	for name, unlisted := range map[string]bool{"listed": false, "looked up": true} {
 		t.Run(name, func(t *testing.T) {

@@ -83,5 +83,5 @@ func (c *tracker) listOpen(ctx context.Context, list *config.Command, turn *poll
 	return whole, nil
 }
 
-// errTakenOver says that a poll took so long that another process makes it now.
+// errTakenOver reports that a poll took so long that another process took it over.
 var errTakenOver = errors.New("listing the jobs took longer than the other processes wait")

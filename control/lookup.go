@@ -18,9 +18,9 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// search looks up the submissions with some numbers. A command that is the same for several
-// runs once for all, as one that lists the jobs of a user does. So that it is the same, those
-// of about the same age are looked up as if they were all as old as the oldest.
+// search looks up the submissions with some numbers. If a command is the same for several of
+// them, such as one that lists the jobs of a user, it runs once. To make commands equal,
+// submissions of similar age are looked up with the age of the oldest.
 func (c *session) search(ctx context.Context, lookUp *config.Command, jobs []job.Job, open []int, progress func(done int)) map[int]recovery.Finding {
 	search := recovery.Search{Now: c.now(), Width: directWidth, Progress: progress, Begin: func(oldest time.Time) recovery.LookUp {
 		shared := *c

@@ -38,7 +38,7 @@ var operations = map[Operation]struct {
 	Release: {config.ReleaseJob, "released"},
 }
 
-// An EndedError says that nothing can be done to a job any more.
+// An EndedError reports an operation on an ended job.
 type EndedError struct {
 	ID        string
 	Operation Operation
@@ -49,7 +49,7 @@ func (e *EndedError) Error() string {
 	return fmt.Sprintf("job %s cannot be %s: it has ended (%s)", e.ID, operations[e.Operation].done, e.Detail)
 }
 
-// A StageError says that an operation is for jobs in other stages than this one.
+// A StageError reports an operation that is not allowed in the stage of the job.
 type StageError struct {
 	ID        string
 	Operation Operation

@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// An OutputError says why the output of a job cannot be shown.
+// An OutputError is the reason why the output of a job cannot be shown.
 type OutputError struct {
 	ID     string
 	Path   string // empty where it is not known

@@ -51,7 +51,7 @@ func TestMissingOutputIsReported(t *testing.T) {
 	require.ErrorContains(t, s.Output(t.Context(), job, control.Stream{}, &text), "reading its output file")
 }
 
-// A job may end before the first query for the path of its output.
+// A job can end before the first query for the path of its output.
 func TestOutputWithARelativeNameIsInTheFolderOfItsJob(t *testing.T) {
 	s, _ := written(t)
 	require.NoError(t, os.Mkdir(s.path("there"), 0o700))
@@ -111,7 +111,7 @@ func TestOutputIsFollowedUntilTheJobHasEnded(t *testing.T) {
 		func() { s.answering(t, `echo COMPLETED`); s.write(t, "out-7", "one\ntwo\nthe rest") },
 	}
 	s.whilePausing = func() error {
-		s.ahead += 1e10 // so that every look queries again
+		s.ahead += 1e10 // so that each call queries again
 		steps[0]()
 		steps = steps[1:]
 		return nil

@@ -84,7 +84,7 @@ func (c *tracker) recordedNow(ctx context.Context, jobs []job.Job, query statusF
 			updated[i], err = query(ctx, job)
 			problems = append(problems, err)
 		case isRecorded:
-			// What was submitted does not change.
+			// The submission does not change.
 			now.Attributes, now.Arguments, now.Script, now.Request = job.Attributes, job.Arguments, job.Script, job.Request
 			updated[i] = now
 		default:
@@ -121,7 +121,7 @@ func (c *tracker) isUnqueried(j *job.Job) bool {
 	return submit != nil && j.Source == submit.Name && !j.Missing && !j.Stale
 }
 
-// A statusFunc returns a job as it is now.
+// A statusFunc returns the current state of a job.
 type statusFunc func(context.Context, job.Job) (job.Job, error)
 
 // updateEach updates jobs one by one, a few at the same time.
@@ -149,9 +149,8 @@ func (c *tracker) queryEachOf(ctx context.Context, jobs []job.Job) ([]job.Job, e
 // failures.
 var ErrPaused = errors.New("the target is paused")
 
-// A TooSoonError says that there is no fresh answer yet: the jobs may not be listed again
-// for more than a minute, by their definition or as their scheduler is slow. The jobs have
-// their last known states.
+// A TooSoonError reports that there is no fresh answer yet: the definition, or a slow
+// scheduler, allows no listing for more than a minute. The jobs have their last known states.
 type TooSoonError struct {
 	Until time.Time // when the jobs may be listed again
 }

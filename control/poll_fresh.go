@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// updateFresh is Update for a user who wants a fresh answer for each job.
+// updateFresh is Update with a fresh answer for each job.
 func (c *tracker) updateFresh(ctx context.Context, list *config.Command, jobs []job.Job) ([]job.Job, error) {
 	wanted, err := c.unanswered(ctx, jobs)
 	if err != nil {

@@ -95,7 +95,7 @@ func TestTargetsWithDifferentCommandsDoNotShareQueries(t *testing.T) {
 	}
 }
 
-// A target whose definition changed has jobs that this one must not ask for any more.
+// A target with a changed definition has jobs that this one must no longer query.
 func TestATargetSharesOnlyOneQuery(t *testing.T) {
 	s, there, jobs := twoTargets(t)
 	s.updates(t, jobs[:1], false)

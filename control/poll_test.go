@@ -149,7 +149,7 @@ func TestJobsMissingFromAListingAreListedAsEnded(t *testing.T) {
 	require.Equal(t, "x:list-ended", updated[2].Source)
 }
 
-// Headings and closing lines are no rows.
+// Headings and closing lines are not rows.
 func TestAnEmptyListingIsValid(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.write(t, "jobs", "ID STATE SUBMITTED TAG\n")

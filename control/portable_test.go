@@ -80,7 +80,7 @@ func TestAttributesNamedLikePortableNamesNeedNoLink(t *testing.T) {
 	require.Equal(t, "4GiB", commandLine(t, s, job.Submission{Values: values("memory", "4GiB")}))
 }
 
-// A form shows what portable names have set, and does not lose what it cannot show.
+// A form shows the attributes set by portable names, and keeps names that it cannot show.
 func TestAFormKeepsWhatPortableNamesSet(t *testing.T) {
 	s := portableSite(t, "queue", "batch")
 	given := job.Submission{Values: values("wallTime", "1h", "memory", "1GiB")}

@@ -27,7 +27,7 @@ type prepared struct {
 	request    job.Submission
 }
 
-// scope is what the texts of the submission are resolved against.
+// scope is the scope for resolving the texts of the submission.
 func (p *prepared) scope() config.Scope { return config.Scope{Environment: p.env, Job: p.tag} }
 
 // prepare resolves a submission in one pass, before anything of it happens: the

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// describing is a definition whose start-up finds an attribute, and how many nodes there are.
+// describing is a definition whose start-up finds an attribute and the number of nodes.
 var describing = `<attribute name="digits"><validator><regex expression="\d+"/></validator></attribute>
 	<attribute name="fixed" readOnly="true"/>
 	<attribute name="nodes" type="integer" max="2"/>` +

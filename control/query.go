@@ -144,7 +144,7 @@ func (i *inquiry) add(tried *config.Command, result *command.Result, err error, 
 		i.isThere = true
 	}
 	if doubt := doubtOf(tried, result, known); doubt != nil || isThere {
-		i.doubt = doubt // an answer without the job does not clear up what another one says about it
+		i.doubt = doubt // an answer without the job does not resolve the doubt of another
 	}
 	i.forgotten = !i.isThere && (i.forgotten || outcome == config.Succeeded)
 	return outcome

@@ -41,7 +41,7 @@ func doubtOf(which *config.Command, result *command.Result, known job.Job) error
 	return doubt
 }
 
-// elementOf returns what an answer says about a job; nil if it does not have it.
+// elementOf returns the part of an answer about a job, or nil.
 func elementOf(answer *reader.Answer, known job.Job) *reader.Element {
 	if answer == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// An UnconfirmedError says that it is still unknown what became of a submission.
+// An UnconfirmedError reports that the outcome of a submission is still unknown.
 type UnconfirmedError = recovery.UnconfirmedError
 
 // settling is how long after the time limit of a submit command its scheduler may still
@@ -63,7 +63,8 @@ func (c *tracker) recoverEach(ctx context.Context, jobs []job.Job, progress func
 	return jobs, problems
 }
 
-// recoverWithoutLookUp decides what can be decided about a submission that no command finds.
+// recoverWithoutLookUp decides about a submission that no command can find, as far as
+// possible.
 func (c *tracker) recoverWithoutLookUp(ctx context.Context, j job.Job) (job.Job, error) {
 	switch {
 	case j.Phase == job.PhaseRejected:
@@ -77,7 +78,7 @@ func (c *tracker) recoverWithoutLookUp(ctx context.Context, j job.Job) (job.Job,
 	return j, recovery.Unconfirmed(&j, fmt.Sprintf("definition %q cannot search for submissions (it has no x:find-job); use the scheduler's own commands", c.definition.Name), nil)
 }
 
-// recoverByLookUp looks up the submissions with some numbers, and records what came of it.
+// recoverByLookUp looks up the submissions with some numbers and records the results.
 func (c *tracker) recoverByLookUp(ctx context.Context, lookUp *config.Command, jobs []job.Job, problems []error, open []int, progress func(done int)) {
 	queried := c.now() // the scheduler may accept the job during the query
 	searched := c.search(ctx, lookUp, jobs, open, progress)

@@ -35,10 +35,9 @@ func fieldDefinitions(t *testing.T) string {
 	return folder
 }
 
-// Each folder in testdata/render is named after a definition from the field. A
-// case of it is what is submitted (NAME.values), and what the reference would make
-// of that: the script (NAME.script), and files and command lines (NAME.commands).
-// These were worked out from the definition and the description of the format.
+// Each folder in testdata/render has the name of a PTP definition. A case of it is a
+// submission (NAME.values) and the expected script (NAME.script), files and command lines
+// (NAME.commands). These were derived from the definition and the description of the format.
 func TestPTPDefinitionsRenderAsInPTP(t *testing.T) {
 	folder := fieldDefinitions(t)
 	cases, err := filepath.Glob(filepath.Join("testdata", "render", "*", "*.values"))
@@ -179,7 +178,7 @@ func submissionOf(t *testing.T, file string) job.Submission {
 	return s
 }
 
-// A place is where a rendering pretends to be, so that it is the same everywhere.
+// A place is a fake host for renderings, so that they are the same everywhere.
 type place struct{ remote.Connection }
 
 func (place) Info() remote.Info {

@@ -182,7 +182,7 @@ func (c *session) run(ctx context.Context, which *config.Command, env *attribute
 	return c.runFor(ctx, which, env, id, command.Reading{})
 }
 
-// runFor runs a command on a job, whose output a reader reads for that job.
+// runFor runs a command on a job. A reader reads its output for that job.
 func (c *session) runFor(ctx context.Context, which *config.Command, env *attribute.Environment, id string, reading command.Reading) (*command.Result, error) {
 	return c.runRequest(ctx, command.Request{Command: which, Scope: config.Scope{Environment: env, Job: id}, Reading: reading})
 }

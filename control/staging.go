@@ -50,7 +50,7 @@ func (c *submitter) cleanUp(ctx context.Context, tag string, files []submission.
 	}
 }
 
-// cleanUpPartial also removes what is left of a file that could not be written completely.
+// cleanUpPartial also removes an incompletely written file.
 func (c *submitter) cleanUpPartial(ctx context.Context, tag string, files []submission.StagedFile) {
 	err := c.removePartial(ctx, recordOf(files))
 	if err == nil {
@@ -61,7 +61,7 @@ func (c *submitter) cleanUpPartial(ctx context.Context, tag string, files []subm
 	}
 }
 
-// removePartial removes what is left of staged files that were not written completely.
+// removePartial removes incompletely written staged files.
 func (c *submitter) removePartial(ctx context.Context, staged []jobstore.Staged) error {
 	paths := make([]string, len(staged))
 	for i, file := range staged {

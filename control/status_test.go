@@ -227,7 +227,7 @@ func TestACanceledQueryDoesNotChangeTheJob(t *testing.T) {
 	})
 }
 
-// fallback is a second status command, for which the file answer-NAME stands.
+// fallback is a second status command, which prints the file answer-NAME.
 func fallback(name, attributes string) string {
 	return `<x:fallback name="` + name + `" ` + attributes + `><arg>/bin/sh -c '. ./answer-` + name + `'</arg>` + asStatus + `</x:fallback>`
 }

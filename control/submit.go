@@ -20,7 +20,7 @@ import (
 // did.
 type SubmitError struct {
 	Tag     string // of the submission
-	Unknown bool   // the job may exist all the same
+	Unknown bool   // the job may still exist
 	Output  string // what the submit command printed, where no id was found in it
 	Err     error
 
@@ -121,7 +121,7 @@ func (c *submitter) intended(p *prepared) job.Job {
 	}
 }
 
-// nameOf returns the name that a job was given, or that of its program.
+// nameOf returns the name of a job, or of its program.
 func (c *submitter) nameOf(p *prepared) string {
 	for _, link := range c.definition.PortableLinks("jobName") {
 		if name, err := p.env.Resolve(p.env.Text(link.Attribute), ""); err == nil && name != "" {

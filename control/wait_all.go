@@ -72,7 +72,7 @@ func (c *tracker) renew(ctx context.Context, jobs []job.Job) error {
 		if !isRecorded || job.Interactive {
 			continue
 		}
-		// What was submitted does not change.
+		// The submission does not change.
 		now.Attributes, now.Arguments, now.Script, now.Request = job.Attributes, job.Arguments, job.Script, job.Request
 		jobs[i] = now
 	}
@@ -96,7 +96,7 @@ func (c *tracker) recordedJobs(ctx context.Context, tags []string) ([]job.Job, e
 	return jobs, nil
 }
 
-// waitEach waits for one job after the other, as far as there is no listing.
+// waitEach waits for one job after the other, for definitions without a listing.
 func (c *tracker) waitEach(ctx context.Context, jobs []job.Job, until job.Detail, changed func(job.Job)) error {
 	var problems []error
 	for i := range jobs {
@@ -118,7 +118,7 @@ type wait struct {
 
 	followed *follow.Jobs
 	direct   directLooks
-	single   []*job.Job // which need queries of their own
+	single   []*job.Job // that need their own queries
 }
 
 func newWait(c *tracker, until job.Detail, changed func(job.Job)) *wait {
@@ -144,7 +144,7 @@ func (w *wait) addRecorded(ctx context.Context, tags []string) error {
 	if err := w.followed.FromNow(ctx); err != nil {
 		return err
 	}
-	plain := make(map[string]bool, len(tags)) // whether the job needs no queries of its own
+	plain := make(map[string]bool, len(tags)) // whether shared queries are enough for the job
 	err := w.tracker.store.EachBrief(ctx, tags, func(j *job.Job) {
 		plain[j.Tag] = j.ID != "" && j.Phase != job.PhaseDismissed && !j.Interactive
 		if plain[j.Tag] && !w.isOver(j.Detail) {
@@ -255,7 +255,7 @@ func (w *wait) report(job job.Job, hasMoved bool) (isDone bool, problem error) {
 	return problem != nil || w.isOver(job.Detail), problem
 }
 
-// lookAtSingle queries each job that needs queries of its own.
+// lookAtSingle queries each job that shared queries do not cover.
 func (w *wait) lookAtSingle(ctx context.Context) (moved bool, problems []error, err error) {
 	before := make([]job.Job, len(w.single))
 	for i, job := range w.single {

@@ -43,7 +43,7 @@ func (c *session) ownZone(which *config.Command) (own *time.Location, isOwn bool
 	return own, isOwn
 }
 
-// zoneOfPlace is the zone of commands that the definition has run in none of their own.
+// zoneOfPlace is the time zone of commands for which the definition sets none.
 func zoneOfPlace(place remote.Info) timezone.Zone {
 	if place.Zone == "" {
 		return timezone.Zone{}

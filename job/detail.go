@@ -6,7 +6,7 @@ package job
 // every method.
 type Detail string
 
-// The details, in the order in which a job usually passes them.
+// The details, in the usual order of a job's life.
 const (
 	Undetermined        Detail = "UNDETERMINED"
 	Submitted           Detail = "SUBMITTED"

@@ -6,7 +6,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A word that is not of the vocabulary is no state.
+// A word outside the vocabulary is not a state.
 func ExampleParseDetail() {
 	detail, known := job.ParseDetail("USER_ON_HOLD")
 	fmt.Println(detail, detail.Primary(), detail.OnHold(), known)

@@ -26,7 +26,7 @@ const (
 	factTasks      = "tasks"
 )
 
-// A namedText is a fact that is a text, and where an observation has it.
+// A namedText is a textual fact and its place in an observation.
 type namedText struct {
 	name string
 	text *string

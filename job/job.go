@@ -32,7 +32,7 @@ type Job struct {
 	Ensemble string // id of the ensemble that the job is a part of; empty for other jobs
 	Part     string // label of the part
 
-	Observation // what was observed so far; Observed is zero if nothing was
+	Observation // the last observation; Observed is zero if there was none
 
 	Created time.Time // when the submission was recorded
 
@@ -93,7 +93,7 @@ type Observation struct {
 	// Submitted, Started and Ended are the scheduler's texts of these times.
 	Submitted, Started, Ended string
 	OutputPath, ErrorPath     string // the job's output files on its host
-	// Tasks is what is remembered of the tasks of an array, as package reader writes it.
+	// Tasks are the remembered tasks of an array, in the format of package reader.
 	Tasks string
 
 	Observed time.Time // when the query was made

@@ -9,7 +9,7 @@ type Process struct {
 	State       ProcessState `json:"state"`
 	ExitCode    *int         `json:"exitCode,omitempty"`    // nil while unknown
 	Signal      *int         `json:"signal,omitempty"`      // the signal that ended it, nil while unknown
-	Output      string       `json:"output,omitempty"`      // the end of what it printed
+	Output      string       `json:"output,omitempty"`      // the end of its output
 	ErrorOutput string       `json:"errorOutput,omitempty"` // the end of its standard error, if that is a separate stream
 }
 

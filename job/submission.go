@@ -13,15 +13,15 @@ type Submission struct {
 	Environment Environment
 	Directory   string // where the program runs; empty for the connection's own
 	Script      string // a local file to submit instead of the definition's script
-	Tab         string // the title of the form's tab whose controls count; empty for the usual one
+	Tab         string // the title of the form's tab in use; empty for the default
 	Debug       bool   // whether to use the definition's command for debugging
 	Track       bool   // whether rmctl-node runs each process of the program and keeps what happens to it
-	RankFrom    string // with Track, the variable with the rank of a process; empty for those of launchers
+	RankFrom    string // with Track, the variable with the rank of a process; empty for the launcher's
 	Tag         string // a new UUID that identifies the submission; empty to have one generated
 	Ensemble    string // id of the ensemble that the job is a part of; empty for other jobs
 	Part        string // label of the part
 
-	Terminal  bool // there is a terminal for an interactive job whose definition wants one
+	Terminal  bool // an interactive job has a terminal if its definition wants one
 	Hosted    bool // this process runs the job for another one, and goes on when the job has ended
 	Invisible bool // Values may set invisible attributes, replacing what commands find out
 
@@ -40,7 +40,7 @@ type Variable struct {
 	Name, Value string
 }
 
-// An Environment is what a user sets of the environment of a job.
+// An Environment holds the user's settings of a job's environment.
 type Environment struct {
 	Variables []Variable // the last of a name counts
 	Replace   bool       // nothing but Variables, the definition's settings ignored

@@ -176,7 +176,7 @@ var sources = []struct {
 	{"merged", func(b testing.TB, c *listedCluster) lister { return remember(b, c) }},
 }
 
-// BenchmarkFirstPass fills an empty model; B/job is what is kept for a job.
+// BenchmarkFirstPass fills an empty model; B/job is the memory kept per job.
 func BenchmarkFirstPass(b *testing.B) {
 	for _, source := range sources {
 		for _, size := range sizes {

@@ -59,7 +59,7 @@ func TestJobsThatChangedAreMergedWithoutTheOthers(t *testing.T) {
 		mutex.Unlock()
 		require.Equal(t, "tag-2", w.value(model.Job, "2", vocabulary.AttributeJobTag))
 
-		// It stays for its record when the scheduler has it no more.
+		// It stays because of its record after the scheduler has forgotten it.
 		change([]row{}, "2", "3")
 		w.again()
 		require.Equal(t, []string{"2", "4", "5"}, w.ids(model.Job))

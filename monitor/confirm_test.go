@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// What is on record from before may be older than what others have seen.
+// Recorded states may be older than those of other observers.
 func TestStatesOnRecordAreUnconfirmedUntilTheSchedulerHasAnswered(t *testing.T) {
 	watching(t, func(t *testing.T, w *watch) {
 		recorded := func(id string, detail job.Detail, observed time.Time) job.Job {

@@ -8,7 +8,7 @@ import (
 	"github.com/rmctl/rmctl/monitor"
 )
 
-// A blackboard is a scheduler that somebody has written down.
+// A blackboard is a scheduler with fixed listings.
 type blackboard map[model.Kind][]row
 
 func (b blackboard) Rows(_ context.Context, kind model.Kind, each func(string, monitor.Facts) error) (monitor.Outcome, error) {
@@ -20,8 +20,7 @@ func (b blackboard) Rows(_ context.Context, kind model.Kind, each func(string, m
 	return monitor.Outcome{}, nil
 }
 
-// A program watches a scheduler: each picture is whole, and two of them show what
-// changed.
+// A program watches a scheduler: each snapshot is complete, and two of them show the changes.
 func ExampleMonitor() {
 	pictures := model.New()
 	pictures.Update(func(u *model.Update) { u.Put(model.Row{Kind: model.ResourceManager, ID: "cluster"}) })

@@ -193,7 +193,7 @@ func (w *watch) settle(d time.Duration) {
 
 // again lists everything once more.
 func (w *watch) again() {
-	w.settle(10 * time.Second) // so that no shortest interval is in the way
+	w.settle(10 * time.Second) // so that no shortest interval delays it
 	w.Refresh()
 	w.settle(time.Second)
 }

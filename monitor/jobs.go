@@ -299,7 +299,7 @@ func (j *jobs) detail(id string, listed Facts, recorded *recorded) (job.Detail, 
 	return transition.Next(recorded.Detail, detail), true
 }
 
-// completedFacts are facts of a row with those of the record that it lacks.
+// completedFacts returns the facts of a row, with recorded ones that it lacks.
 type completedFacts struct {
 	listed   Facts
 	recorded *recorded
@@ -313,7 +313,7 @@ func (c completedFacts) Fact(name string) string {
 	return c.recorded.Fact(name)
 }
 
-// waitingFacts are those of a job that has no nodes yet, or no longer.
+// waitingFacts returns the facts of a job that has no nodes, or none any more.
 type waitingFacts struct{ Facts }
 
 // Fact implements [Facts].

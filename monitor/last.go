@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A lastRow is what was shown of a job when listings had it no more.
+// A lastRow is the last shown state of a job that is no longer listed.
 type lastRow struct {
 	facts  keptFacts
 	listed time.Time // when the listing that lacked it had come
@@ -72,7 +72,7 @@ func factsOfShown(e *model.Element) keptFacts {
 	return facts
 }
 
-// keepLast keeps the last row while it is newer than the record and says more.
+// keepLast keeps the last row while it is newer and more precise than the record.
 func (r *recorded) keepLast(last *lastRow) {
 	if last == nil || r.Observed.After(last.listed) {
 		return

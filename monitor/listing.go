@@ -128,7 +128,7 @@ type keptFacts map[string]string
 // Fact implements [Facts].
 func (k keptFacts) Fact(name string) string { return k[name] }
 
-// add keeps those of some facts that are not empty, in place of earlier ones.
+// add stores the non-empty facts and replaces earlier ones.
 func (k keptFacts) add(names []string, facts Facts) {
 	for _, name := range names {
 		if text := facts.Fact(name); text != "" {
@@ -137,7 +137,7 @@ func (k keptFacts) add(names []string, facts Facts) {
 	}
 }
 
-// A feed hands rows from the goroutine that reads them to the one that merges them.
+// A feed passes rows from the reading goroutine to the merging one.
 type feed struct {
 	ready chan struct{} // holds a token once there are enough rows, or the last
 	room  chan struct{} // holds a token once rows were taken
@@ -226,7 +226,7 @@ func (f *feed) next(wanted int, after func(time.Duration) <-chan time.Time) (*ba
 	return &f.spare, !f.closed
 }
 
-// has reports whether there are so many rows, or no more come.
+// has reports whether there are so many rows, or no more follow.
 func (f *feed) has(rows int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -48,7 +48,7 @@ func (l *machines) end(whole bool) {
 	l.show()
 }
 
-// A machineCount is how many nodes of a machine are in which state.
+// A machineCount counts the nodes of a machine by state.
 type machineCount struct{ all, up, down, failed int }
 
 // state returns the state of the machine. If whole is set, all of its nodes are counted.

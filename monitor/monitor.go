@@ -18,7 +18,7 @@ import (
 type Options struct {
 	Model   *model.Model
 	Manager string // id of the resource manager, which is in the model before Run is called
-	Machine string // id of the machine that the nodes belong to; empty for that of the resource manager
+	Machine string // id of the nodes' machine; empty for that of the resource manager
 	User    string // name of this user at the scheduler, to recognise own jobs on nodes; empty while unknown
 	// Rows lists all elements of a kind, [model.Queue], [model.Node] or [model.Job], and
 	// [model.Machine] and, as the only element, [model.ResourceManager] if these have an interval; the jobs of everybody where the scheduler shows them. It hands out each row
@@ -289,7 +289,7 @@ func (m *Monitor) do(ctx context.Context, t *task) error {
 	}
 	took := cmp.Or(outcome.Took, m.options.Now().Sub(begun))
 	if err == nil && !outcome.Begun.IsZero() && outcome.Begun.Before(begun) {
-		begun = outcome.Begun // the next one is due when it is for who made this
+		begun = outcome.Begun // the next listing is due when the process that made this one may list
 	}
 	m.mu.Lock()
 	t.begun, t.took, t.listing.Seen = begun, took, rows
@@ -354,7 +354,7 @@ func (m *Monitor) afterFailure(t *task) time.Duration {
 	if wait <= 0 || wait > longestBackOff {
 		wait = longestBackOff
 	}
-	// A query that timed out says nothing about how long a good one takes.
+	// A query that timed out says nothing about the duration of a successful one.
 	wait = max(wait, min(t.took*quietFactor, longestBackOff))
 	return wait + time.Duration(m.options.Jitter()*float64(wait)/4)
 }

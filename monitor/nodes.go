@@ -16,7 +16,7 @@ var nodeFacts = factsOf(nodeColumns, factState, factMachine, factFurther)
 type nodes struct {
 	listed
 	known map[string]*node // by id
-	// changed is set when who uses the nodes has to be found again.
+	// changed is set when the users of the nodes must be determined again.
 	changed bool
 	// areWhole is set if the newest listing had all nodes.
 	areWhole bool

@@ -56,7 +56,7 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// wrong counts what is wrong with a row; the text is the wrong one.
+// wrong counts a problem of a row; the text is the invalid value.
 func (m *Monitor) wrong(what string, of model.Kind, id, text string, count int) {
 	m.count(problemKey{what, of, ""}, count, func() string {
 		switch {

@@ -20,7 +20,7 @@ type queues struct {
 	usual string // that receives jobs without a queue; empty if unknown
 }
 
-// A rowState is what is remembered of a row, to find what the next listing changes.
+// A rowState is the remembered state of a row, to detect changes in the next listing.
 type rowState struct {
 	print    uint64 // of its facts; 0 to apply it in any case
 	round    uint32 // of the listing that last had it
@@ -29,7 +29,7 @@ type rowState struct {
 	hasState bool   // whether the row has a state
 }
 
-// observed returns what is remembered once a listing had the row, which is put later.
+// observed returns the state to remember after a listing had the row, which is stored later.
 func (s rowState) observed(round uint32, state string) rowState {
 	s.hasState = s.hasState && s.round == round || state != ""
 	s.round = round
@@ -173,8 +173,8 @@ func (r *rowOf) text(attribute, fact string) {
 	}
 }
 
-// state adds the state of an element that is no job. A word that is no state of its
-// kind is counted, and stands for another one, empty for the kind's default.
+// state adds the state of an element that is not a job. An unknown word is counted and mapped
+// to another state, empty for the kind's default.
 func (r *rowOf) state(attribute, word, instead string) {
 	for _, known := range model.States(r.row.Kind) {
 		if string(known) == word {

@@ -26,7 +26,7 @@ type chance struct {
 
 func (c *chance) of(texts ...string) string { return texts[c.IntN(len(texts))] }
 
-// rows draws the rows of a listing. Those of jobs on record have the tag.
+// rows generates the rows of a listing. Recorded jobs have their tag.
 func (c *chance) rows() []row {
 	var rows []row
 	for id := range 12 {

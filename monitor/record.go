@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A record is what was last read of the jobs on record.
+// A record is the last reading of the recorded jobs.
 type record struct {
 	byTag      map[string]*recorded
 	byID       map[string]*recorded // the newest of each id and short id
@@ -30,7 +30,7 @@ type record struct {
 // A recorded is a job on record, and where it is shown.
 type recorded struct {
 	job.Job
-	submitted  []model.Attribute // what was submitted
+	submitted  []model.Attribute // its submission
 	processes  int               // how many are known
 	print      uint64            // of the facts and the doubt
 	generation uint64            // of the record when the job was new in it, or got its id

@@ -83,7 +83,7 @@ func TestOnlyAJobThatNeverStartedIsInError(t *testing.T) {
 		require.Equal(t, map[string]string{"1": "TERMINATED", "2": "ERROR", "3": "TERMINATED", "4": "TERMINATED", "5": "TERMINATED", "6": "ERROR"}, states())
 
 		failed[0] = rowOf("1", "state=FAILED", "reason=killed")
-		failed[1] = rowOf("2", "state=FAILED", "exitCode=1") // accounting said it later
+		failed[1] = rowOf("2", "state=FAILED", "exitCode=1") // accounting reported it later
 		w.source.set(model.Job, nil, failed...)
 		w.again()
 		require.Equal(t, "TERMINATED", states()["1"], "it was seen running")

@@ -8,14 +8,14 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A listed is what the mergers of all kinds have in common.
+// A listed holds the common part of the mergers of all kinds.
 type listed struct {
 	monitor *Monitor
 	kind    model.Kind
 	names   []string            // of the facts of a row
 	round   uint32              // counts the listings
 	known   map[string]rowState // rows of listings, by id; nodes keep their own
-	// apply takes a row into the model, unless it is as it was before.
+	// apply applies a row to the model unless it is unchanged.
 	apply func(u *model.Update, id string, facts Facts, print uint64)
 	repeats
 }
@@ -38,7 +38,7 @@ func (l *listed) adopt(before *model.Manager) {
 	}
 }
 
-// merge applies a row, unless it is to be applied later or not at all.
+// merge applies a row unless it is to be applied later, or not at all.
 func (l *listed) merge(u *model.Update, id string, facts Facts, print uint64) {
 	before := l.known[id]
 	if l.isNow(id, &before, facts) {
@@ -85,7 +85,7 @@ type repeats struct {
 	rows map[string]*repeated
 }
 
-// A repeated is what the rows of one id had so far in the current listing.
+// A repeated collects the rows of one id in the current listing.
 type repeated struct {
 	facts keptFacts
 	rows  int

@@ -30,7 +30,7 @@ var listedAttributes = map[model.Kind]string{
 // maxCause bounds the texts of errors in the model.
 const maxCause = 500
 
-// showListings shows in the model how old it is, and what was wrong.
+// showListings shows the age of the model and its problems.
 func (m *Monitor) showListings() {
 	row := model.Row{Kind: model.ResourceManager, ID: m.options.Manager}
 	var stale []byte
@@ -60,7 +60,7 @@ func (m *Monitor) showListings() {
 	}
 }
 
-// staleness says how old the elements of a failed task are, and why.
+// staleness describes the age of the elements of a failed task, and the reason.
 func (t *task) staleness() string {
 	what := map[model.Kind]string{model.Universe: "the record", model.Queue: "the queues", model.ResourceManager: "the resource manager", model.Machine: "the machines", model.Node: "the nodes", model.Job: "the jobs"}[t.listing.Kind]
 	cause := causeOf(t.listing.Err)

@@ -87,7 +87,7 @@ func (j *jobs) showUse() {
 	})
 }
 
-// usedNodes returns who uses which node, by the ids of nodes.
+// usedNodes returns the users of nodes, by the ids of nodes.
 func (j *jobs) usedNodes(working workOfJobs) map[string]usedBy {
 	m := j.monitor
 	used := make(map[string]usedBy, len(m.nodes.known))

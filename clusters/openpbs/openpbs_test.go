@@ -23,7 +23,7 @@ func TestScripts(t *testing.T) {
 	runScripts(t, "script", rmctltest.OpenPBS(t, "scripts"))
 }
 
-// The server of these scripts forgets jobs that end, as one does that nobody has configured.
+// The server of these scripts forgets ended jobs, as does an unconfigured one.
 func TestForgetful(t *testing.T) {
 	t.Parallel()
 	runScripts(t, "forgetful", rmctltest.OpenPBS(t, "forgetful", "RMCTL_OPENPBS_HISTORY=False"))

@@ -27,7 +27,7 @@ func TestOutages(t *testing.T) {
 	t.Run("a node fails", func(t *testing.T) { testNodeFails(t, cluster) })
 }
 
-// An outage is a desk at a cluster whose parts fail.
+// An outage is a desk at a cluster with failing parts.
 type outage struct {
 	*rmctltest.Desk
 	*rmctltest.Cluster
@@ -70,7 +70,7 @@ func (o *outage) record(id string) record {
 	return record{}
 }
 
-// submit submits a script of sh and returns the id of its job.
+// submit submits a shell script and returns the id of its job.
 func (o *outage) submit(script string, flags ...string) string {
 	o.t.Helper()
 	arguments := append([]string{"submit", "-t", "slurm", "-s", "output=/dev/null"}, flags...)
@@ -90,7 +90,7 @@ func (o *outage) starts(arguments ...string) func() (int, string) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = command.Wait() // its code says
+		_ = command.Wait() // its code shows it
 	}()
 	o.t.Cleanup(func() {
 		cancel()
@@ -140,8 +140,8 @@ func (o *outage) jobsOfSlurm() []string {
 }
 
 // waitingForOutage delays every sbatch of the desk except the first ones until a file says
-// that the controller is away: otherwise a fast machine would be done before. When one of them
-// has failed there is another file.
+// that the controller is away: otherwise a fast machine would be done before. Another file
+// appears when one of them has failed.
 func (o *outage) waitingForOutage(first int) (away, refused string) {
 	o.t.Helper()
 	bin := filepath.Join(o.Home, "bin")
@@ -287,7 +287,7 @@ func testNodeFails(t *testing.T, cluster *rmctltest.Cluster) {
 		return nodes == "node1 idle\nnode2 idle"
 	})
 	runs := filepath.Join(o.Home, "runs")
-	// Not on node2, to which only the one that may be requeued has a way.
+	// It cannot run on node2: only the requeuable job has a path to that node.
 	lost := o.submit("exec sleep 1000", "-s", "requeue=no", "-s", "nodelist=node1")
 	again := o.submit(`echo run >>"`+runs+`"; test "$(wc -l <"`+runs+`")" -gt 1 || exec sleep 1000`, "-s", "requeue=yes")
 	for _, job := range []string{lost, again} {

@@ -81,7 +81,7 @@ func TestSoak(t *testing.T) {
 			seen := s.look()
 			seen.at = time.Since(begun)
 			looks = append(looks, seen)
-			if len(looks)%8 == 0 { // also for who does not want to wait for the end
+			if len(looks)%8 == 0 { // also to see progress before the end
 				t.Logf("%v: %d commands, %d KiB, %d descriptors, %d goroutines", seen.at.Round(time.Second), s.count(), seen.memory>>10, seen.descriptors, seen.goroutines)
 			}
 		}
@@ -281,7 +281,7 @@ func mayFail(command, said string) bool {
 	return command == "recover" && strings.Contains(said, "look again after")
 }
 
-// A look is what the background process and the store take.
+// A look is the resource usage of the background process and the store.
 type look struct {
 	at                               time.Duration
 	memory, store                    int64 // bytes
@@ -310,7 +310,7 @@ func (s *soak) look() look {
 	l := look{memory: field("VmRSS") << 10, descriptors: len(descriptors), threads: int(field("Threads")), goroutines: greeting.Goroutines, children: s.children()}
 	stat, err := os.ReadFile(folder + "stat")
 	require.NoError(t, err)
-	const ticks = 100 // a second, says proc(5) on every Linux
+	const ticks = 100 // ticks per second on every Linux, see proc(5)
 	for _, text := range strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[11:13] {
 		value, err := strconv.Atoi(text)
 		require.NoError(t, err)
@@ -349,8 +349,8 @@ func (s *soak) closeConnections() {
 	}
 }
 
-// settle demands that without sessions and connections the process is as it was
-// at the beginning.
+// settle requires that without sessions and connections the process is as small as at the
+// beginning.
 func (s *soak) settle(beginning look) {
 	s.t.Helper()
 	s.closeConnections()
@@ -375,7 +375,7 @@ func middle(looks []look, of func(look) int64) int64 {
 	return values[len(values)/2]
 }
 
-// measured names what is looked at, with how much more it may be at the end.
+// measured names the measured values, with the allowed growth until the end.
 var measured = []struct {
 	name string
 	more int64

@@ -240,7 +240,8 @@ func testCutWhileEnsembleRuns(t *testing.T, s sender) {
 	require.Equal(t, "a", s.Does("coalloc", "output", id, "a"))
 }
 
-// testKilledBackgroundAt kills the background process of the login node, which nobody else starts again.
+// testKilledBackgroundAt kills the background process of the login node, which then stays
+// down.
 func testKilledBackgroundAt(t *testing.T, n loginNode, s sender) {
 	id := s.Does("coalloc", "submit", "--at", "login", s.file("two.toml", onTarget("a", "local", "echo a")+onTarget("b", "slurm", "echo b")))
 	s.checksIn(id, 2)

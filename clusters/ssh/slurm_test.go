@@ -114,7 +114,7 @@ func testInteractiveSlurmBehindSSH(t *testing.T, there slurmThere, transport str
 	require.Contains(t, d.Does("status", "--json", id), `"state":"RUNNING"`)
 	d.Does("send", id, "sent", "from elsewhere")
 	s = d.Sits("attach", id)
-	s.WaitFor("begun") // what was printed before
+	s.WaitFor("begun") // the output so far
 	s.WaitFor("<sent from elsewhere>")
 	s.Type("end\r")
 	s.Ends(4)

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// testSlurmInAnotherTimeZone has jobs of a Slurm whose commands print the time of Tokyo.
+// testSlurmInAnotherTimeZone runs jobs of a Slurm whose commands print times of Tokyo.
 func testSlurmInAnotherTimeZone(t *testing.T, there slurmThere) {
 	daemons := rmctltest.SSHD(t, "zone", "RMCTL_SSHD_ENVIRONMENT="+there.Setting()+" TZ=Asia/Tokyo")
 	for _, transport := range []string{"ssh", "openssh"} {

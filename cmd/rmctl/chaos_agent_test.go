@@ -87,7 +87,7 @@ func (s *severed) Write(p []byte) (int, error) {
 	return n, errors.Join(err, errCut)
 }
 
-// A holder is a client whose agent, connection and itself are killed again and again.
+// A holder is a client that is killed again and again, as are its agent and connection.
 type holder struct {
 	t       *testing.T
 	options agentclient.Options
@@ -188,7 +188,7 @@ func (h *holder) note(e *model.Element) {
 		return // which claims nothing
 	}
 	if _, isDoubtful := e.Value("jobDoubt"); isDoubtful {
-		return // which says that it may be an old state
+		return // which may be an old state
 	}
 	if ranks[e.State()] < ranks[h.newest[e.ID()]] {
 		h.problems = append(h.problems, e.ID()+" was "+string(h.newest[e.ID()])+" and is "+string(e.State()))
@@ -238,8 +238,7 @@ func (h *holder) disturb(ctx context.Context, random *rand.Rand, times int) erro
 	return nil
 }
 
-// submit submits a job until the agent says what became of it. After the end of the context it may leave
-// that open.
+// submit submits a job until the agent reports the result, or the context ends.
 func (h *holder) submit(ctx context.Context) {
 	const pace = 50 * time.Millisecond
 	id := uuid.NewString()

@@ -26,8 +26,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// newChaos returns a household with the target chaos, whose scheduler has a seed
-// and records of its own.
+// newChaos returns a household with the target chaos, whose scheduler has a seed and its own
+// records.
 func newChaos(t testing.TB, environment ...string) *household {
 	t.Helper()
 	folder := t.TempDir()
@@ -48,7 +48,7 @@ func newChaos(t testing.TB, environment ...string) *household {
 	return h
 }
 
-// An atHome is a connection to this machine whose user has a home elsewhere.
+// An atHome is a connection to this machine whose user has another home directory.
 type atHome struct {
 	remote.Connection
 	home string
@@ -107,7 +107,7 @@ func allMissing(err error) bool {
 	return err == nil || errors.As(err, &missing)
 }
 
-// number returns what a variable of the environment says, else a usual value.
+// number returns the value of an environment variable, or a default.
 func number(t testing.TB, variable string, usual int) int {
 	text := os.Getenv(variable)
 	if text == "" {
@@ -165,8 +165,8 @@ func TestAnUnreliableSchedulerLosesOrDuplicatesNoJob(t *testing.T) {
 // from, plus one.
 const chaosLateness = 4
 
-// Whoever looks what has become of the jobs finds also those that were taken up
-// late, once it is time to look again; who recovers does not wait for that.
+// A query also finds jobs that the scheduler accepted late, once the next look-up is due;
+// rmctl recover does not wait for that.
 func TestJobsThatTheirSchedulerAcceptsLateAreFound(t *testing.T) {
 	t.Parallel()
 	h := newChaos(t, "CHAOS_CALM=1")
@@ -258,7 +258,7 @@ func submitSome(t *testing.T, controller *control.Controller, jobs int) {
 			_, err := controller.Submit(t.Context(), job.Submission{Executable: "true"})
 			var refused *control.SubmitError
 			if errors.As(err, &refused) {
-				return nil // which of these are jobs all the same is seen at the end
+				return nil // the end of the test shows which of these are jobs
 			}
 			return err
 		})

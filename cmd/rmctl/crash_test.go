@@ -69,7 +69,7 @@ func (h *household) environment() []string {
 	return append(own, h.extra...)
 }
 
-// run runs rmctl and returns what it prints.
+// run runs rmctl and returns its output.
 func (h *household) run(arguments ...string) string {
 	h.t.Helper()
 	var stderr bytes.Buffer
@@ -146,7 +146,7 @@ func (h *household) kill(number int, meanwhile func(*os.Process), arguments ...s
 	if err != nil && !o.killed {
 		o.err = errors.Join(o.err, fmt.Errorf("rmctl %v: %w: %s", arguments, err, stderr.String()))
 	}
-	points, _ := os.ReadFile(name) // nobody has written it where nothing was counted
+	points, _ := os.ReadFile(name) // the file does not exist if nothing was counted
 	o.points = strings.Split(strings.TrimSpace(string(points)), "\n")
 	o.stdout, o.stderr = stdout.String(), stderr.String()
 	return o, alive
@@ -189,10 +189,9 @@ func (h *household) settled() []job.Job {
 	return slices.DeleteFunc(jobs, func(job job.Job) bool { return h.target != "local" && len(job.Arguments) == 0 })
 }
 
-// verify demands that each job that ran is on record once, with its id, that each
-// record with an id has run once, and that no other record says that it might.
-// Marks maps what was printed as the id of the job of each mark, empty where
-// nothing was.
+// verify requires that each job that ran is on record once, with its id, that each record with
+// an id ran once, and that no other record may have run. Marks maps marks to the printed job
+// ids, empty if none was printed.
 func (h *household) verify(printed map[string]string) {
 	t := h.t
 	t.Helper()
@@ -376,7 +375,7 @@ func (h *household) endureCancel(job string) {
 
 // end waits for a job and returns how it ended.
 func (h *household) end(job string) job.Detail {
-	_ = h.command("rmctl", "wait", "--timeout", "5m", job).Run() // whose code is the job's
+	_ = h.command("rmctl", "wait", "--timeout", "5m", job).Run() // which exits with the job's code
 	jobs := h.settled()
 	require.Len(h.t, jobs, 1)
 	return jobs[0].Detail

@@ -128,7 +128,7 @@ func TestAFullDiskLosesNoJob(t *testing.T) {
 	require.Contains(t, stderr, `has the id "2"`)
 	require.Contains(t, stderr, "do not submit it again; the id is kept beside the record")
 
-	// then nothing is submitted, and what is on record is there
+	// then nothing is submitted, and the record still shows the jobs
 	_, stderr, done = d.with(nil, nil, "submit", "--", "x")
 	require.False(t, done)
 	require.Contains(t, stderr, "disk or quota full: free some space; nothing recorded is lost")
@@ -143,7 +143,7 @@ func TestAFullDiskLosesNoJob(t *testing.T) {
 	require.Equal(t, "3\n", d.succeeds("submit", "--", "x"))
 }
 
-// What is kept beside the record needs no room on the disk, and no look-up.
+// The file next to the record needs no free disk space and no look-up.
 func TestAnUnrecordedIDIsRecordedByALaterProcess(t *testing.T) {
 	d := newDegraded(t)
 	definition := d.path(".config/rmctl/site.xml")
@@ -192,7 +192,7 @@ func TestARecordOnAReadOnlyFileSystemIsRead(t *testing.T) {
 	require.Contains(t, stderr, "read-only: check permissions")
 	require.Len(t, d.submitted(), 1)
 
-	// A log whose process was killed cannot be read without writing beside it.
+	// The log of a killed process cannot be read without writing a file next to it.
 	require.NoError(t, syscall.Mount("", d.state, "", syscall.MS_REMOUNT, ""))
 	require.NoError(t, os.WriteFile(filepath.Join(d.state, "jobs.db-wal"), []byte("of a process that was killed"), 0o600))
 	require.NoError(t, syscall.Mount("", d.state, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))

@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// numbers are those of ensembles and jobs, which differ each time.
+// numbers are the numbers of ensembles and jobs, which differ each time.
 var numbers = regexp.MustCompile(`\b[0-9a-f]{12}\b|local/\d+|\b\d+ +- +-$`)
 
 // comparable returns the lines of an output in order, as processes write at the same time.
@@ -26,7 +26,7 @@ func comparable(output string) []string {
 	return slices.Sorted(slices.Values(lines))
 }
 
-// Whoever types the first example of the page on ensembles sees what the page shows.
+// The first example of the page on ensembles prints the output in the page.
 func TestTheFirstEnsembleDoesWhatThePageShows(t *testing.T) {
 	t.Parallel()
 	installNodeProgram(t)

@@ -57,7 +57,7 @@ type faults struct {
 
 func (f *faults) point(name string) {
 	number := f.passed.Add(1)
-	_, _ = fmt.Fprintln(f.trace, name) // only for what the test says
+	_, _ = fmt.Fprintln(f.trace, name) // only for messages of the test
 	if number != f.at {
 		return
 	}
@@ -109,7 +109,7 @@ func (c *faultyConnection) WriteFile(ctx context.Context, path string, content i
 	return err
 }
 
-// A faultyReader has a point where a little of its content was read.
+// A faultyReader has a fault point after the first few bytes of its content.
 type faultyReader struct {
 	content io.Reader
 	faults  *faults
@@ -169,7 +169,7 @@ func (w *faultyWriter) Write(text []byte) (written int, err error) {
 // keepsJobs, after which a Slurm without accounting forgets a job.
 const (
 	settlingTime = 4 * time.Minute
-	keepsJobs    = "RMCTL_SLURM_MINJOBAGE=3600" // a busy machine takes minutes beside that time
+	keepsJobs    = "RMCTL_SLURM_MINJOBAGE=3600" // a busy machine takes minutes
 )
 
 // settledCode does for the store of $HOME what rmctl recover does, that much later,

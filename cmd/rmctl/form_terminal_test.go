@@ -24,7 +24,7 @@ func atTerminal(t *testing.T, environment []string, arguments ...string) *rmctlt
 
 func TestAFormIsFilledInAtATerminal(t *testing.T) {
 	s := atTerminal(t, nil, "form", "demo", "--", "./a.out", "x y")
-	s.WaitFor("\x1b[?1049h") // the other screen, so that what stood on this one comes back
+	s.WaitFor("\x1b[?1049h") // the alternate screen, so that the previous content returns
 	s.WaitFor("Demo cluster")
 	s.WaitFor("Esc leave")
 	s.Type("\t\t\x1b[C") // to the size, and one to the right
@@ -64,7 +64,7 @@ func TestASignalRestoresTheTerminal(t *testing.T) {
 func TestADumbTerminalGetsPromptsLineByLine(t *testing.T) {
 	s := atTerminal(t, []string{"TERM=dumb"}, "form", "demo", "--", "./a.out")
 	s.WaitFor("Tab [Files and more]:")
-	s.Type("\x04") // the end of what is typed
+	s.Type("\x04") // the end of the input
 	s.Ends(exitFailed)
 	require.NotContains(t, s.Screen, "\x1b")
 }

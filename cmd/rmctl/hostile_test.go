@@ -25,10 +25,10 @@ const hostileWord = "\x1b]0;title\x07\x1b]52;c;cm0gLXJm\x07\x1b[2J\x1b[31mred \u
 // hostileText is very much of it. As a job id it is too long to be believed.
 var hostileText = hostileWord + strings.Repeat("A", 5000)
 
-// hostileLabel is what of it may stand in a definition, which is XML.
+// hostileLabel is the part of it that XML, and so a definition, may contain.
 const hostileLabel = "\u009b31m\u202ednuora\u2066\u200b\u007f"
 
-// hostileSite is a scheduler all of whose commands print the files of a folder.
+// hostileSite is a scheduler whose commands print the files of a directory.
 type hostileSite struct {
 	t      *testing.T
 	folder string
@@ -66,7 +66,7 @@ func (s *hostileSite) sees(state string) {
 	s.write("status", fmt.Sprintf("state %s\nnative %s\nreason %s\nqueue %s\nname %s\n", state, hostileText, hostileText, hostileText, hostileText))
 }
 
-// endsWithin is what a command must have ended within, also on a busy machine.
+// endsWithin is the time limit of a command, also on a busy machine.
 const endsWithin = 10 * time.Minute
 
 // run runs rmctl, demands that what it prints may be shown on any terminal, and
@@ -107,8 +107,8 @@ func (s *hostileSite) tag() string {
 	return job.Tag
 }
 
-// Whatever schedulers, jobs and definitions say, no command hands it to the
-// terminal as it is: only printable letters, line ends and tabs come out.
+// Commands print text of schedulers, jobs and definitions only as printable characters, line
+// ends and tabs.
 func TestHostileTextDoesNotReachTheTerminal(t *testing.T) {
 	site := newHostileSite(t)
 	out, _ := site.run("submit", "-e", "SECRET="+strings.ReplaceAll(hostileText, "\x00", ""), "--", "program"+strings.ReplaceAll(hostileText[:200], "\x00", ""))
@@ -159,7 +159,7 @@ func TestHostileTextDoesNotReachTheTerminal(t *testing.T) {
 	site.run("wait", tag)
 	site.run("wait", "--json", tag)
 
-	// Failures, with what the scheduler says of them.
+	// Failures, with the scheduler's messages.
 	site.run("submit", "--", "program")
 	site.run("submit", "--", "program")
 	open := site.tag()

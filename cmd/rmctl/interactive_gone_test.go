@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// A job whose process was killed together with all who knew of it is not said to
-// run for ever.
+// If the process of a job and its rmctl are killed together, the job is not shown as running
+// for ever.
 func TestAJobKilledWithItsRmctlIsMissing(t *testing.T) {
 	both(t, func(t *testing.T, d *rmctltest.Desk) {
 		s := d.Sits(queued(`echo "child of <$PPID>"; while read -r line; do :; done`)...)

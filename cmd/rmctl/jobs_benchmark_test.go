@@ -36,7 +36,7 @@ func BenchmarkJobsAll(b *testing.B) {
 	}
 }
 
-// A firstPage is a reader who stops after the first page.
+// A firstPage is a reader that stops after the first page.
 type firstPage struct{}
 
 func (firstPage) Write([]byte) (int, error) { return 0, errors.New("enough") }

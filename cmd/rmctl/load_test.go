@@ -100,7 +100,7 @@ func (h *household) submitMany(b testing.TB, rmctl string, jobs int) []string {
 	return ids
 }
 
-// A trackingLoad is what a wait has taken.
+// A trackingLoad is the resource usage of a wait.
 type trackingLoad struct {
 	highest         float64       // memory, in MiB
 	first           time.Duration // of a processor, until the first listing was recorded
@@ -153,7 +153,7 @@ func (h *household) watch(process int, length time.Duration) trackingLoad {
 // used returns the processor's time that a process itself has used, and its
 // highest memory in MiB.
 func used(b testing.TB, process int) (time.Duration, float64) {
-	const ticks = 100 // a second, says proc(5) on every Linux
+	const ticks = 100 // ticks per second on every Linux, see proc(5)
 	folder := fmt.Sprintf("/proc/%d/", process)
 	stat, err := os.ReadFile(folder + "stat")
 	require.NoError(b, err)

@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// testSite is the configuration folder for all users of this machine, as rmctl has it in tests:
-// no test reads that of the machine.
+// testSite is the configuration directory for all users in tests: no test reads that of the
+// machine.
 func testSite() string { return cmp.Or(os.Getenv("RMCTL_TEST_SITE"), os.DevNull+".none") }
 
 // Each script of testdata/script is a conversation with rmctl, with a home

@@ -28,7 +28,7 @@ func TestOnNodes(t *testing.T) {
 	rmctltest.Scripts(t, filepath.Join("testdata", "script-nodes"), nil)
 }
 
-// installNodeProgram puts rmctl-node beside the rmctl that scripts run.
+// installNodeProgram installs rmctl-node next to the rmctl that scripts run.
 func installNodeProgram(t *testing.T) {
 	t.Helper()
 	program, err := exec.LookPath("rmctl")

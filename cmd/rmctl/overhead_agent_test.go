@@ -13,9 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkAgentSubmit measures whole processes that submit through another rmctl, whose session the
-// background process keeps, beside the same submission on the target, in turn. The scheduler is a
-// program of the shell, and both ends have a record of their own. A delayed agent is 50 ms away.
+// BenchmarkAgentSubmit measures complete processes that submit through another rmctl, over a
+// session of the background process, alternating with the same submission on the target. The
+// scheduler is a shell script, and both ends have their own record. A delayed agent is 50 ms
+// away.
 //
 //	go test ./cmd/rmctl -run '^$' -bench AgentSubmit -benchtime 50x
 func BenchmarkAgentSubmit(b *testing.B) {
@@ -64,7 +65,7 @@ func delayed() int {
 	return 0
 }
 
-// passLater passes on what it reads after a time.
+// passLater passes on its input after a delay.
 func passLater(to io.WriteCloser, from io.Reader, delay time.Duration) {
 	type chunk struct {
 		due  time.Time
@@ -89,7 +90,7 @@ func passLater(to io.WriteCloser, from io.Reader, delay time.Duration) {
 	_ = to.Close()
 }
 
-// useFakeSlurm puts programs of Slurm into a folder, which becomes that of the user.
+// useFakeSlurm writes fake programs of Slurm to a directory of the user.
 func useFakeSlurm(b *testing.B, home string) {
 	b.Setenv("HOME", home)
 	b.Setenv("XDG_STATE_HOME", home)

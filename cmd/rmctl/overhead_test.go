@@ -16,9 +16,9 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// BenchmarkOverhead measures whole processes: rmctl beside the bare command
-// that it runs, in turn, so that a machine whose speed drifts slows both. Each
-// iteration is one pair; the figures are medians.
+// BenchmarkOverhead measures complete processes: rmctl and the bare command that it runs,
+// alternating, so that a drift of the machine's speed affects both. Each iteration is one
+// pair; the figures are medians.
 //
 //	RMCTL_CLUSTERS=1 go test ./cmd/rmctl -run '^$' -bench Overhead -benchtime 50x
 func BenchmarkOverhead(b *testing.B) {
@@ -72,11 +72,10 @@ func cancelAll(b *testing.B) func() {
 	}
 }
 
-// reportPairs runs the two commands in turn and reports the medians of their
-// times and of the differences, in milliseconds. Without a bare command it
-// reports the other one alone. It also reports what hardly depends on what else the
-// machine does: the mean processor time of rmctl and what it waits for, and how many pages
-// of memory both touch.
+// reportPairs runs the two commands alternately and reports the medians of their times and of
+// the differences, in milliseconds. Without a bare command it reports the other one alone. It
+// also reports figures that hardly depend on the load: the mean processor time of rmctl and
+// its children, and the number of memory pages that both touch.
 func reportPairs(b *testing.B, bare, rmctl []string) {
 	reportEach(b, func() ([]string, []string) { return bare, rmctl })
 }

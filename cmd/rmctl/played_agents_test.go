@@ -14,11 +14,9 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// Each script of testdata/script-captures is a conversation with rmctl whose targets are agents
-// that were recorded:
-//
-//	pe    the PE agent, which refuses submissions
-//	pbs   the PBS agent in Java, which announces no job of its client
+// Each script of testdata/script-captures runs rmctl with targets that replay recorded agents:
+// pe is the PE agent, which refuses submissions; pbs is the PBS agent in Java, which announces
+// no job of its client.
 func TestCapturedAgents(t *testing.T) {
 	testAgents(t, "script-captures", map[string]string{"pe": agenttest.Capture(t, "pe-agent.txt"), "pbs": agenttest.Capture(t, "pbs-java-agent.txt")})
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What rmctl keeps is its owner's alone, whatever the umask; staged scripts, too.
+// Files of rmctl, including staged scripts, are private, whatever the umask.
 func TestFilesArePrivate(t *testing.T) {
-	site := newHostileSite(t) // whose home others may not write to
+	site := newHostileSite(t) // whose home others cannot write to
 	before := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(before) })
 	require.NoError(t, os.Chmod(filepath.Join(site.folder, ".config", "rmctl"), 0o700))
@@ -113,8 +113,8 @@ func stagingSite(t *testing.T, staging string) (run func() (messages string), su
 	}, submitted
 }
 
-// In a folder for all, whatever has the name of the staging folder may be somebody else's: then
-// nothing is written there, and nothing is submitted.
+// In a shared directory, an entry with the name of the staging directory may belong to another
+// user: then rmctl writes nothing there and submits nothing.
 func TestStagingInADirectoryOfAnotherUserIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files to another user")

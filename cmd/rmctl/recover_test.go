@@ -11,8 +11,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// Where -t names no target, submissions to any of them are looked up, and what they
-// have left there is removed.
+// Without -t, recover looks up submissions of all targets and removes their files there.
 func TestRecoveryTidiesEachTarget(t *testing.T) {
 	h := newChaos(t, "CHAOS_CALM=1")
 	targets := h.path(".config/rmctl/targets.toml")

@@ -23,7 +23,7 @@ func playAgentProgram(t *testing.T) string {
 	t.Helper()
 	program, err := os.Executable()
 	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "play-agent") // by which TestMain knows what to do
+	path := filepath.Join(t.TempDir(), "play-agent") // from which TestMain knows what to do
 	require.NoError(t, os.Symlink(program, path))
 	return path
 }

@@ -76,7 +76,7 @@ func runServe(t *testing.T, flags ...string) *servedRun {
 	return s
 }
 
-// ask asks a server for a path, with the token of its start address.
+// ask sends a request for a path to a server, with the token of its start address.
 func (s *servedRun) ask(t *testing.T, client *http.Client, path string) (int, string) {
 	t.Helper()
 	address := url.URL{Scheme: s.address.Scheme, Host: s.address.Host, Path: path}

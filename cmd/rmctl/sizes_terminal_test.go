@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Programs whose names, and so those of their jobs, are wide, accented and long.
+// Programs with wide, accented and long names, which are also the names of their jobs.
 const longName = "漢字漢字-e\u0301tude-with-a-name-of-fifty-columns-or-so"
 
 func TestTheScreenFitsEachWidth(t *testing.T) {

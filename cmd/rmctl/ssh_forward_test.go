@@ -8,7 +8,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// forwardingUser is who the test server forwards ports for.
+// forwardingUser is the user for whom the test server forwards ports.
 const forwardingUser = "forwarder"
 
 // A forwarder forwards the ports that a client of the test server asks for.

@@ -50,12 +50,12 @@ func startSSHServer(t testing.TB) string {
 	return config
 }
 
-// newSSHServer is startSSHServer for who does something to the server.
+// newSSHServer is startSSHServer for tests that control the server.
 func newSSHServer(t testing.TB) (server *sshServer, configuration string) {
 	folder := t.TempDir()
 	home := filepath.Join(folder, "there")
 	require.NoError(t, os.Mkdir(home, 0o700))
-	// What ends a job may write there for a moment longer than the job runs.
+	// Cancel commands may write there slightly after the end of the job.
 	t.Cleanup(func() {
 		require.Eventually(t, func() bool { return os.RemoveAll(home) == nil }, time.Minute, 20*time.Millisecond)
 	})
@@ -109,9 +109,8 @@ Host *
 		write("known_hosts", known(fmt.Sprintf("[127.0.0.1]:%d", port), host)+known("changed", other))))
 }
 
-// refusingPort returns a port where nobody listens until the test has ended: it is the
-// near end of a connection to another one. One that was only closed would be given to
-// whoever listens next.
+// refusingPort returns a port without a listener until the test has ended: the near end of a
+// connection to another port. The number of a closed port could be given to another listener.
 func refusingPort(t testing.TB, other int) int {
 	held, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", other))
 	require.NoError(t, err)

@@ -27,7 +27,7 @@ func TestTheStatusOfAnEndedJobTouchesLittleMemory(t *testing.T) {
 	recordEnded(t, state)
 	pages := func(arguments ...string) int64 {
 		least := int64(1 << 40)
-		for range 3 { // what is not in memory yet is read in the first run
+		for range 3 { // the first run loads pages that are not in memory yet
 			run := exec.Command(program)
 			run.Args = append([]string{"rmctl", "--state-dir", state}, arguments...)
 			output, err := run.Output()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever writes a definition sees at once what the cases say.
+// The results of the cases appear as soon as a definition changes.
 func TestADefinitionIsTestedAgainWhenItsFileChanges(t *testing.T) {
 	const definition = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="site"><control-data>
 		<get-job-status name="status"><arg>list</arg><arg>${ptp_rm:@jobId#name}</arg><x:read><x:table columns="id state"/>

@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// defineScripted adds the target of a scheduler that notes each query in the file
-// "asked", with the time in seconds, and all of whose jobs have ended so many seconds after the first one.
+// defineScripted adds a target whose scheduler writes a line for each query to the file
+// "asked", with the time in seconds. All of its jobs have ended so many seconds after the
+// first query.
 func (h *household) defineScripted(length int) {
 	configuration := h.path(".config/rmctl")
 	require.NoError(h.t, os.MkdirAll(configuration, 0o700))

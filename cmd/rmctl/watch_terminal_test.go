@@ -32,7 +32,7 @@ func TestJobsAreWatchedAndCanceledOnAScreen(t *testing.T) {
 	d := desk(t)
 	id := d.Does("submit", "--", "sh", "-c", "echo it begins; sleep 1000")
 	s := d.Sits("watch")
-	s.WaitFor("\x1b[?1049h") // the other screen, so that what stood on this one comes back
+	s.WaitFor("\x1b[?1049h") // the alternate screen, so that the previous content returns
 	s.Shows(endOfJobs, "1/1", "started", id, "RUNNING", "local")
 	s.Type("2")
 	s.Shows(endOfJobs, "QUEUE", "local", "NORMAL")

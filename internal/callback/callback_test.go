@@ -18,7 +18,7 @@ import (
 	"github.com/rmctl/rmctl/internal/callback"
 )
 
-// listen serves the loopback address, which stands for one that nodes reach.
+// listen serves the loopback address in place of one that nodes reach.
 func listen(t *testing.T, secret string) (directory string, callers <-chan callback.Caller) {
 	t.Helper()
 	directory = t.TempDir()

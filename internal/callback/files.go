@@ -115,7 +115,7 @@ func writeJSON(name string, value any) error {
 		err = os.Rename(file.Name(), name)
 	}
 	if err != nil {
-		_ = os.Remove(file.Name()) // the error above says more
+		_ = os.Remove(file.Name()) // the error above is better
 	}
 	return err
 }

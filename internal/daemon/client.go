@@ -157,7 +157,7 @@ func openConversation(ctx context.Context, dial dialer, operation string, messag
 		err = ctx.Err()
 	}
 	if err != nil {
-		conn.Close() // err says more
+		conn.Close() // err is better
 		return nil, err
 	}
 	l, err := openLink(conn)
@@ -208,8 +208,8 @@ func (c *Client) Connections(ctx context.Context) ([]ConnectionInfo, error) {
 	return list[ConnectionInfo](ctx, c, operationConnections, request{})
 }
 
-// CloseConnections closes the connections to the places and returns them. What runs
-// over them is lost.
+// CloseConnections closes the connections to the hosts and returns them. Processes over them
+// are lost.
 func (c *Client) CloseConnections(ctx context.Context, places ...Place) ([]ConnectionInfo, error) {
 	var message request
 	for _, place := range places {
@@ -229,7 +229,7 @@ func (c *Client) List(ctx context.Context) ([]SessionInfo, error) {
 	return list[SessionInfo](ctx, c, operationSessions, request{})
 }
 
-// list has a conversation whose answer is a list.
+// list runs a conversation that returns a list.
 func list[V any](ctx context.Context, c *Client, operation string, message request) (items []V, err error) {
 	err = ask(ctx, c.dialLiving, operation, message, &items)
 	if isUnconnected(err) {

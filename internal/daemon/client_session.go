@@ -27,7 +27,7 @@ func (c *Client) Attach(ctx context.Context, name string, attachment Attachment)
 	return attached, noSession(name, err)
 }
 
-// Send puts input into a session, all of it or an error.
+// Send sends all of the input to a session, or returns an error.
 func (c *Client) Send(ctx context.Context, name string, input []byte) error {
 	if len(input) > longestInput {
 		return fmt.Errorf("the input for session %q is longer than %d bytes", name, longestInput)
@@ -40,7 +40,7 @@ func (c *Client) End(ctx context.Context, name string) error {
 	return noSession(name, ask(ctx, c.dialLiving, operationEnd, request{Name: name}))
 }
 
-// noSession is ErrNoSession where there is no process, and so no session.
+// noSession returns ErrNoSession if there is no process, and so no session.
 func noSession(name string, err error) error {
 	if isUnconnected(err) {
 		return fmt.Errorf("%q: %w", name, ErrNoSession)

@@ -63,7 +63,7 @@ func connect(ctx context.Context, dial dialer, place Place, prompter remote.Prom
 	return c, nil
 }
 
-// Info describes the place.
+// Info describes the host.
 func (c *connection) Info() remote.Info { return c.info }
 
 // Close lets go of the connection, which the process may keep for others.

@@ -82,7 +82,7 @@ func (s *listening) follow() {
 	}
 }
 
-// count adds to the open connections, and reports whether nobody needs the link any more.
+// count adds to the open connections and reports whether the link is no longer needed.
 func (s *listening) count(added int) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -105,7 +105,7 @@ func (s *listening) Accept() (net.Conn, error) {
 	select {
 	case report := <-s.accepted:
 		if report.Accepted == nil {
-			_ = opened.Close() // the report says more
+			_ = opened.Close() // the report is better
 			return nil, report.Failed.unpack()
 		}
 		return &acceptedConn{stream: opened, source: s, number: report.Number, origin: report.Accepted.unpack()}, nil
@@ -146,7 +146,8 @@ type acceptedConn struct {
 	once   sync.Once
 }
 
-// LocalAddr is the port at the place, RemoteAddr where the process there connected from.
+// LocalAddr is the remote port, RemoteAddr the address from which the remote process
+// connected.
 func (c *acceptedConn) LocalAddr() net.Addr  { return c.source.address }
 func (c *acceptedConn) RemoteAddr() net.Addr { return c.origin }
 

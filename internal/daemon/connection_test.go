@@ -35,7 +35,7 @@ func localWith(t *testing.T, grace, linger time.Duration) remote.Connection {
 	return connection
 }
 
-// relayed returns a connection to a place by way of a background process of its own.
+// relayed returns a connection to a host through its own background process.
 func relayed(t testing.TB, place remote.Connection) remote.Connection {
 	t.Helper()
 	client := serve(t, daemon.Options{Connect: func(context.Context, daemon.Place, remote.Prompter) (remote.Connection, error) {
@@ -168,7 +168,7 @@ func TestTheEndOfTheProcessIsALostConnection(t *testing.T) {
 }
 
 func TestABlockedWriterDelaysNothingElse(t *testing.T) {
-	const printed = 100_000                   // less than may be under way, so that the complaint is reached
+	const printed = 100_000                   // less than the window, so that the error arrives
 	place := localWith(t, patience, patience) // nothing that was printed is given up
 	connection := relayed(t, place)
 	slow, output := io.Pipe()
@@ -314,7 +314,7 @@ func BenchmarkCommand(b *testing.B) {
 	require.NoError(b, behind.Close())
 }
 
-// BenchmarkOutput is what the way through the background process costs where much is printed.
+// BenchmarkOutput measures the cost of the background process for long output.
 func BenchmarkOutput(b *testing.B) {
 	const printed = 100_000_000
 	direct, err := remote.NewLocal()

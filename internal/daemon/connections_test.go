@@ -110,8 +110,7 @@ func TestAFailedConnectionIsNotCached(t *testing.T) {
 	require.NoError(t, connect(t, client).Close())
 }
 
-// askingConnector makes a connector whose connections are made once a password was
-// given.
+// askingConnector returns a connector that connects once it gets a password.
 func askingConnector() *connector {
 	return &connector{wait: func(ctx context.Context, _ daemon.Place, prompter remote.Prompter) error {
 		answer, err := prompter.Ask(ctx, remote.Question{Host: "there", Text: "Password:", Secret: true})
@@ -141,7 +140,7 @@ func TestTheFirstClientGetsThePromptAndThenTheNext(t *testing.T) {
 	case err := <-first:
 		require.FailNow(t, "the first client is not asked", "%v", err)
 	}
-	silent := make(chan error, 1) // has nobody to ask, and waits for the others
+	silent := make(chan error, 1) // has no user to prompt, and waits for the others
 	go func() {
 		connection, err := client.Connect(t.Context(), place, nil)
 		if err == nil {

@@ -21,7 +21,7 @@ const patience = time.Minute
 // place is where the tests connect to.
 var place = daemon.Place{Transport: "ssh", Host: "there"}
 
-// shortFolder returns a folder whose path leaves room for a socket.
+// shortFolder returns a directory whose path leaves room for a socket.
 func shortFolder(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "bg")
@@ -166,7 +166,7 @@ func (s *served) client(t testing.TB) *daemon.Client {
 	return client
 }
 
-// await waits for what must come, which it names should that fail.
+// await waits for an expected value; the name is for the failure.
 func await[T any](t testing.TB, from <-chan T, what string) (came T) {
 	t.Helper()
 	impatience := time.NewTimer(patience)

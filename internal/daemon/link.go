@@ -20,7 +20,7 @@ const longestMessage = 16 << 20
 // mostQuestions bounds the questions that wait for answers on one link.
 const mostQuestions = 16
 
-// errLost is what streams of a link fail with when it is lost.
+// errLost is the error of the streams of a lost link.
 var errLost = errors.New("the connection to the other process was lost")
 
 // A link is one end of a conversation that has begun. The client opens the

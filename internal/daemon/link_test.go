@@ -80,7 +80,7 @@ func TestStreamsArriveCompleteAndSeparate(t *testing.T) {
 			failures[i] = errors.Join(err, sink.Close())
 		})
 	}
-	// The second is read first: the first, whose window is full, does not hold it up.
+	// The second stream is read first: the first, whose window is full, does not block it.
 	for _, i := range []int{1, 0} {
 		received, err := io.ReadAll(receiving[i])
 		require.NoError(t, err)
@@ -193,7 +193,7 @@ func TestErrorsKeepTheirTypes(t *testing.T) {
 	}
 }
 
-// serveOne takes part in one conversation, and returns the client's end of its connection.
+// serveOne serves one conversation and returns the client's end of its connection.
 func serveOne(t *testing.T, places int) net.Conn {
 	t.Helper()
 	here, there := sockets(t)
@@ -259,7 +259,7 @@ func TestUnexpectedMessagesAreRefused(t *testing.T) {
 	})
 }
 
-// A process of another build has to understand it, whatever its version.
+// A process of another build must understand it, whatever its version.
 func TestHelloIsTheSameInAllVersions(t *testing.T) {
 	conn := serveOne(t, 1)
 	_, err := io.WriteString(conn, `{"Protocol":1,"Operation":"hello"}`+"\n")

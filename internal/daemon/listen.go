@@ -22,7 +22,7 @@ type listenRequest struct {
 
 // listenReport is a message of the server.
 type listenReport struct {
-	Number   int           // of the connection that it is about; 0 for the listener, which is closed
+	Number   int           // of the connection; 0 to close the listener
 	Accepted *packedOrigin `json:",omitempty"` // if nil, the connection has ended, or could not be accepted
 	Failed   *failure      `json:",omitempty"`
 }
@@ -101,7 +101,7 @@ func (s *listenServer) acceptOne(number int, opened *stream, dropped <-chan stru
 	far, isDuplex := conn.(execution.Duplex)
 	if err == nil && !isDuplex {
 		err = fmt.Errorf("%T has no CloseWrite", conn)
-		_ = conn.Close() // err says more
+		_ = conn.Close() // err is better
 	}
 	// A client that is gone needs no report.
 	if err != nil {

@@ -78,7 +78,7 @@ func (p *process) operation(name string) func(context.Context, *conversation) er
 	}[name]
 }
 
-// connected returns an operation on the connection to the place of the request.
+// connected returns an operation on the connection to the host of the request.
 func connected(do func(context.Context, *conversation, remote.Connection) error) func(context.Context, *conversation) error {
 	return func(ctx context.Context, c *conversation) error {
 		return c.connected(ctx, func(ctx context.Context, k *kept) error { return do(ctx, c, k.connection) })
@@ -129,7 +129,7 @@ func (p *process) stop(ctx context.Context, c *conversation) error {
 	return err
 }
 
-// connected calls do with the connection to the place of the request.
+// connected calls do with the connection to the host of the request.
 func (c *conversation) connected(ctx context.Context, do func(context.Context, *kept) error) error {
 	k, err := c.process.pool.get(ctx, c.request.Place.unpack(), c.link)
 	if err != nil {

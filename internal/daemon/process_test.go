@@ -97,7 +97,7 @@ func TestAPlaceThatIsNotPrivateIsRefused(t *testing.T) {
 	})
 }
 
-// In a folder of somebody else the socket could be exchanged.
+// In another user's directory the socket could be replaced.
 func TestTheFolderOfAShortSocketIsPrivateToo(t *testing.T) {
 	runtime := shortFolder(t)
 	above := filepath.Join(runtime, "rmctl")

@@ -117,7 +117,7 @@ func listen(folder string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the socket: %w", err)
 	}
-	// Nobody else gets into the folder; the permissions say so once more.
+	// Only this user can enter the directory; the permissions of the socket repeat that.
 	if err := os.Chmod(path, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("making the socket private: %w", err), listener.Close())
 	}

@@ -33,7 +33,7 @@ type sessions struct {
 	hosted    sync.WaitGroup
 }
 
-// session is one of them.
+// session is one hosted session.
 type session struct {
 	*execution.Run
 	sessions     *sessions

@@ -239,7 +239,7 @@ func TestSizesSignalsAndPromptsAreForwarded(t *testing.T) {
 	}, await(t, told, "what reached the session"))
 }
 
-// Many times, as who begins a session came late only now and then.
+// It repeats, since a client rarely came too late.
 func TestASessionCanPromptAtOnce(t *testing.T) {
 	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, _ []byte, session daemon.Hosted) (int, error) {
 		_, err := session.Prompter.Ask(ctx, remote.Question{Text: "?"})

@@ -35,7 +35,7 @@ func File(name string, write bool) (isChanged bool, err error) {
 	return true, replace(place, formatted, info.Mode().Perm())
 }
 
-// replace writes a file beside another one, and then puts it into its place.
+// replace writes a temporary file and renames it over the original.
 func replace(name string, text []byte, permissions os.FileMode) error {
 	draft, err := os.CreateTemp(filepath.Dir(name), ".rmctl-fmt-*")
 	if err != nil {

@@ -45,7 +45,7 @@ func Format(file string, source []byte) ([]byte, error) {
 	return formatted, nil
 }
 
-// utf8Declared returns a text that is in UTF-8 now with a declaration that says so.
+// utf8Declared returns a text that is now UTF-8, with a matching declaration.
 func utf8Declared(text string) string {
 	if !strings.HasPrefix(text, "<?xml ") && !strings.HasPrefix(text, "<?xml\n") && !strings.HasPrefix(text, "<?xml\t") {
 		return text
@@ -137,7 +137,8 @@ func (p *printer) node(n *node, depth int) {
 	p.out.WriteString("</" + n.name + ">")
 }
 
-// reindented returns a comment whose lines are indented as before, from where it begins now.
+// reindented returns a comment whose lines keep their indentation relative to its new
+// position.
 func reindented(n *node, depth int) string {
 	_, indent, beginsLine := cutLast(n.before, "\n")
 	if !beginsLine || indent == "" {

@@ -16,7 +16,7 @@ type node struct {
 	inside     string // between the tags of an element, as written
 	isClosed   bool   // by an end tag, not by />
 	children   []*node
-	before     string // the blanks in front of it
+	before     string // the preceding blanks
 	after      string // the blanks in front of the end tag
 }
 

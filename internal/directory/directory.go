@@ -85,7 +85,7 @@ func sortEntries(entries []Entry) {
 	})
 }
 
-// ListHere returns what is in a folder of this machine, in the order of [List].
+// ListHere returns the content of a directory of this machine, in the order of [List].
 func ListHere(folder string) ([]Entry, error) {
 	found, err := os.ReadDir(folder)
 	if err != nil {

@@ -67,16 +67,16 @@ var (
 	choices   = lazyregexp.New(`(?m)^(\t\t\t+)<xs:choice\b[^>]*>`)
 )
 
-// loosened returns a schema in which nothing has to be there, and alternatives may stand
-// beside each other. It relies on how the schemas are indented: what is global has one
-// tabulator in front of it, and the only particle of a group two.
+// loosened returns a schema without required elements, in which alternatives may stand next to
+// each other. It relies on the indentation of the schemas: global declarations have one tab in
+// front of them, and the only particle of a group two.
 func loosened(schema string) string {
 	schema = least.ReplaceAllString(strings.ReplaceAll(schema, ` use="required"`, ""), "")
 	schema = particles.ReplaceAllString(schema, `$1 minOccurs="0"$2`)
 	return choices.ReplaceAllString(schema, `$1<xs:choice minOccurs="0" maxOccurs="unbounded">`)
 }
 
-// Write writes all files below a folder, over those of an earlier release.
+// Write writes all files to a directory, and overwrites those of an earlier release.
 func Write(folder string) error {
 	files, err := Files()
 	if err != nil {

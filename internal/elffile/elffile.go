@@ -44,7 +44,7 @@ type Segment struct {
 	Size    uint64 // in the file
 }
 
-// layout says where the fields of the header, a segment and a section are.
+// layout has the offsets of the fields in the header, a segment and a section.
 type layout struct {
 	header                                         int64
 	segments, sections, segmentSize, segmentNumber int64 // in the header

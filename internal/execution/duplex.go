@@ -72,7 +72,7 @@ func SocketPair() (near, far *net.UnixConn, err error) {
 	}
 	for _, end := range []*net.UnixConn{near, far} {
 		if end != nil {
-			_ = end.Close() // the error above says more
+			_ = end.Close() // the error above is better
 		}
 	}
 	if nearErr == nil {

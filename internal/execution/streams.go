@@ -89,7 +89,7 @@ func CopyInput(pipe io.Writer, source io.Reader, isTerminal bool) (refused bool,
 // inputSink distinguishes errors of the pipe from those of the source.
 type inputSink struct {
 	pipe    io.Writer
-	last    byte // of what was written
+	last    byte // of the writer
 	refused bool
 }
 
@@ -117,7 +117,7 @@ func (s *Sink) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Head keeps the first bytes of what is written to it. It may be used concurrently.
+// Head keeps the first bytes that are written to it. It may be used concurrently.
 type Head struct {
 	mutex sync.Mutex
 	text  bytes.Buffer

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A State tells a file that was changed from what it was.
+// A State identifies the version of a file, so that changes can be detected.
 type State struct {
 	size     int64
 	modified time.Time

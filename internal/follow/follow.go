@@ -56,7 +56,7 @@ func shownOf(job *job.Job) unique.Handle[shownState] {
 	return unique.Make(shownState{job.Detail, job.Native})
 }
 
-// FromNow declares that jobs are added as they are on record now.
+// FromNow makes later jobs start with their currently recorded state.
 func (f *Jobs) FromNow(ctx context.Context) error {
 	last, err := f.store.LastEvent(ctx)
 	f.seen, f.lookedAt = last, f.now()

@@ -35,7 +35,7 @@ const (
 	lateness = 0.05
 )
 
-// A JobPace says how long a wait pauses between two looks at a job.
+// A JobPace gives the pauses of a wait between two queries of a job.
 type JobPace struct {
 	Least time.Duration // between two looks, once some time has passed since the last change
 	Busy  float64       // the share of the time that queries may keep the scheduler busy; 0 for the usual

@@ -17,7 +17,7 @@ const (
 	LongestForgotten = 15 * time.Second
 )
 
-// An Unlisted is what decides when a job that a listing lacks is queried.
+// An Unlisted decides when to query a job that a listing lacks.
 type Unlisted struct {
 	Tag          string
 	isWanted     bool

@@ -15,7 +15,7 @@ import (
 // A document is a definition being written.
 type document struct {
 	comment          string
-	attributes       string // of the root, beside the namespaces
+	attributes       string // of the root, besides the namespaces
 	control, monitor strings.Builder
 }
 

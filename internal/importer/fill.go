@@ -114,8 +114,7 @@ func (f *filling) finish() {
 	}
 }
 
-// extras adds listings, outcomes and probes. A
-// document that has some of its own keeps it.
+// extras adds listings, outcomes and probes. A document keeps its own ones.
 func (f *filling) extras(has func(name string) bool) {
 	for _, extra := range []struct {
 		name, subject string
@@ -135,7 +134,7 @@ func (f *filling) extras(has func(name string) bool) {
 	}
 }
 
-// findJob adds what looks submissions up, if these carry what it looks for.
+// findJob adds the commands that look up submissions, if jobs carry the text to look for.
 func (f *filling) findJob(submit *config.Command, script *config.Script, line int) {
 	const subject = "x:find-job"
 	model := f.from.definition.Command(config.FindJob)

@@ -144,7 +144,7 @@ func (i *importing) remark(kind Kind, line, column int, subject, format string, 
 	i.result.Report = append(i.result.Report, Remark{kind, line, column, subject, fmt.Sprintf(format, arguments...)})
 }
 
-// fail notes an error. What follows it must not depend on what was wrong.
+// fail notes an error. Later code must not depend on the failed part.
 func (i *importing) fail(line, column int, format string, arguments ...any) {
 	if i.err == nil {
 		i.err = &Error{File: i.file, Line: line, Column: column, Reason: fmt.Sprintf(format, arguments...)}

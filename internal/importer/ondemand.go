@@ -34,7 +34,7 @@ var withoutCounterpart = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// openOnDemand makes a target of a cluster file, whose schema is version 2.
+// openOnDemand makes a target from a cluster file with schema version 2.
 func (i *importing) openOnDemand() {
 	top := i.readYAML()
 	cluster := top.mapping("v2")
@@ -70,7 +70,7 @@ func (i *importing) openOnDemand() {
 	}
 }
 
-// onDemandVariables are members with the variables by which commands find their scheduler.
+// onDemandVariables maps members to the variables with which commands find their scheduler.
 var onDemandVariables = sync.OnceValue(func() map[string]map[string]string {
 	return map[string]map[string]string{
 		"slurm":      {"conf": "SLURM_CONF"},

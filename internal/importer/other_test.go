@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// invocations are what a definition would run, by the element.
+// invocations are the command lines of a definition, by element.
 func invocations(t *testing.T, d *config.Definition) map[config.CommandElement]*command.Invocation {
 	t.Helper()
 	local, err := remote.NewLocal()
@@ -66,7 +66,8 @@ v2:
 	require.Equal(t, "/usr/local/bin/our_sinfo", ran[config.ListNodes].Arguments[0])
 	require.ElementsMatch(t, []string{"v2.metadata.hidden", "v2.job.copy_environment", "v2.acls", "v2.batch_connect"}, kinds(result, importer.Lost))
 
-	// What changes nothing needs no definition of its own; submit_host is where jobs are submitted.
+	// A site without differences needs no definition; submit_host is the host for submitting
+	// jobs.
 	result, err = importer.Import("small.yml", []byte("v2:\n  login: {host: a.example.org}\n  job: {adapter: pbspro, submit_host: b.example.org}\n"), "", "")
 	require.NoError(t, err)
 	require.Empty(t, result.Files)
@@ -114,7 +115,7 @@ func TestSitesOfTroikaBecomeTargets(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a file is refused with its place.
+// Invalid files are refused with the position of the error.
 func TestInvalidFilesAreRefusedWithTheirPosition(t *testing.T) {
 	for want, text := range map[string]string{
 		"f: unknown format":                                             "hello",

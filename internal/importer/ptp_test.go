@@ -17,7 +17,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// load reads the first definition of a result with what it extends.
+// load reads the first definition of a result with its bases.
 func load(t *testing.T, result *importer.Result) (*config.Definition, config.Diagnostics) {
 	t.Helper()
 	require.NotEmpty(t, result.Files)
@@ -53,7 +53,7 @@ func rendered(t *testing.T, d, other *config.Definition) string {
 	return text.String()
 }
 
-// What a definition says itself stays: nothing becomes another script or command.
+// The definition's own parts stay: no script or command changes.
 func TestPTPDefinitionsAreImportedAndRenderTheSame(t *testing.T) {
 	shared := os.Getenv("RMCTL_SHARED")
 	if shared == "" {
@@ -146,7 +146,7 @@ func TestADefinitionIsExtendedFromTheShippedOne(t *testing.T) {
 	require.Len(t, definition.PortableLinks("after"), 2)
 	require.Empty(t, definition.PortableLinks("memory"), "a number without a unit")
 	require.Empty(t, definition.Proofs, "nobody has tried this one")
-	// What users of the shipped definition set is not offered to those of this one.
+	// Attributes of the shipped definition are not offered to users of this one.
 	for _, a := range definition.Attributes {
 		if a.Visible() {
 			require.Contains(t, []string{"wall", "minutes", "p", "dep"}, a.Name())

@@ -68,7 +68,7 @@ func (r *Result) Save(ctx context.Context, folders settings.Folders) (err error)
 	return nil
 }
 
-// checkFree refuses a result if a target or file of it exists in a folder.
+// checkFree refuses a result if one of its targets or files exists in a directory.
 func (r *Result) checkFree(folders settings.Folders) error {
 	known, err := settings.LoadTargets(folders)
 	if err != nil {

@@ -28,7 +28,7 @@ func (i *importing) newSite(name, scheduler string) *site {
 	return &site{importing: i, name: name, scheduler: scheduler, model: i.shippedFor(scheduler), variables: map[string]string{}, programs: map[string]string{}, places: map[string][2]int{}, attributes: map[string]string{}}
 }
 
-// usualPath is where programs are found beside the folder of the scheduler's.
+// usualPath is the path for programs outside the scheduler's directory.
 const usualPath = "/usr/local/bin:/usr/bin:/bin"
 
 // definition writes the definition if the site needs one, and returns its name:
@@ -113,7 +113,7 @@ func (s *site) command(c *config.Command, replaced map[string]int, inShell map[s
 	}
 	for _, needed := range c.Needed() {
 		if called := program(needed); s.programs[called] != "" {
-			inShell[called] = true // it is called for a join, which has no name by which to change it
+			inShell[called] = true // it belongs to a join, which has no name for changes
 		}
 	}
 	for _, fallback := range c.Fallbacks {

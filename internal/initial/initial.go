@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/attribute"
 )
 
-// An Environment is what is defined before a command runs, and for which job and parser.
+// An Environment holds the attributes defined before a command runs, with its job and parser.
 type Environment struct {
 	Selector      string // names a command and its parser; empty for none
 	Job           string // replaces @jobId; empty for none
@@ -107,7 +107,7 @@ func (e Environment) MarshalJSON() ([]byte, error) {
 	return json.Marshal(written)
 }
 
-// Define stores the attributes as variables, in place of those of the same key.
+// Define stores the attributes as variables, and replaces those of the same key.
 func (e Environment) Define(in *attribute.Environment) {
 	for _, one := range e.Attributes {
 		in.Define(one.Key, one.Attribute.Clone())

@@ -29,7 +29,7 @@ func MayActOnJob(t *config.Target) bool {
 func MayDescribe(c *config.Command, name string) bool {
 	return slices.ContainsFunc(ReadingParsers(c), func(parser *config.Parser) bool {
 		if parser.Type != "" {
-			return true // a tokenizer of a program that uses rmctl does what it likes
+			return true // a tokenizer of another program may do anything
 		}
 		return slices.ContainsFunc(parser.Targets, func(target *config.Target) bool { return mayDescribe(target, name) })
 	})
@@ -52,7 +52,7 @@ func mayDescribe(t *config.Target, name string) bool {
 func MaySet(c *config.Command, field attribute.Field) bool {
 	return slices.ContainsFunc(ReadingParsers(c), func(parser *config.Parser) bool {
 		if parser.Type != "" {
-			return true // a tokenizer of a program that uses rmctl does what it likes
+			return true // a tokenizer of another program may do anything
 		}
 		return slices.ContainsFunc(parser.Targets, func(target *config.Target) bool { return MayActOnJob(target) && maySet(target, field) })
 	})

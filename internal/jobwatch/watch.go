@@ -1,4 +1,4 @@
-// Package jobwatch prints the events of jobs as they are recorded, and keeps querying the jobs.
+// Package jobwatch prints the recorded events of jobs, and keeps querying the jobs.
 package jobwatch
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A Watch follows jobs by the events of the store, to which its queries add.
+// A Watch follows jobs by the events in the store, and adds events with its own queries.
 type Watch struct {
 	Finder  *selection.Finder
 	Cursor  int64
@@ -46,7 +46,7 @@ func (e *CursorError) Error() string {
 	return fmt.Sprintf("--after %d: the newest event is %d; if the record was replaced, watch from --after 0", e.cursor, e.last)
 }
 
-// AskPace is how often jobs are queried whose definitions do not say it.
+// AskPace is the query interval of jobs whose definitions set none.
 const AskPace = 2 * time.Second
 
 // How often a watch looks for what other processes have recorded, and how often it tries a

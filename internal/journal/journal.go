@@ -16,7 +16,7 @@ import (
 // ErrUnknown is matched by the error for an ensemble that is not on record.
 var ErrUnknown = errors.New("unknown ensemble")
 
-// errOtherRelease says that the same part was released with other processes.
+// errOtherRelease reports that the same part was released with other processes.
 var errOtherRelease = errors.New("another release of it is on record")
 
 // A Record keeps ensembles in the database of a store of jobs.

@@ -24,7 +24,7 @@ const (
 	patience      = time.Minute
 )
 
-// steps are what an engine records of an ensemble of 40 parts, in this order.
+// steps are the steps that an engine records of an ensemble of 40 parts, in order.
 var steps = []struct {
 	name   string
 	record func(ctx context.Context, r *journal.Record) error

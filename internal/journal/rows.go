@@ -60,7 +60,7 @@ func (r *row) read() []Column {
 	return all
 }
 
-// verify returns an error unless the row is as it was written.
+// verify returns an error if the row is damaged.
 func (r *row) verify() error {
 	if r.sum != stored.Sum(r.table, r.summed()...) || r.hasText && r.text != stored.Sum(r.table+" document", r.columns[r.key].Value) {
 		return fmt.Errorf("%s: %w", r.table, stored.ErrChecksum)

@@ -27,7 +27,7 @@ type Listing struct {
 	rows   map[string]row
 }
 
-// A row is about the job of an id, the last one of it.
+// A row is the last row of a job with this id.
 type row struct {
 	command.Row
 	earlier *row // about the same job
@@ -101,7 +101,7 @@ func (l *Listing) AddAll(others *Listing) { maps.Copy(l.rows, others.rows) }
 // Len returns the number of jobs that have rows.
 func (l *Listing) Len() int { return len(l.rows) }
 
-// Row returns what the listing says about the job with an id, if anything.
+// Row returns the row of the job with an id, if there is one.
 func (l *Listing) Row(id string) (job.Observation, bool) {
 	listed, isListed := l.rows[id]
 	if id == "" || !isListed {
@@ -156,7 +156,7 @@ func remembering(known *job.Job, seen job.Observation) job.Observation {
 	seen.Tasks = tasks.String()
 	concluded, incomplete := tasks.Conclude(seen.Detail)
 	if incomplete != "" {
-		concluded = "" // its own status says more
+		concluded = "" // its own status has more
 	}
 	seen.Detail = concluded
 	return seen

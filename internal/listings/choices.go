@@ -25,7 +25,7 @@ type Output struct {
 	Writer io.Writer
 	Target string                                // the chosen target: ids are printed without it; or empty
 	Seen   string                                // the time of a listing for documents, or empty
-	Say    func(format string, arguments ...any) // prints a message beside the listing
+	Say    func(format string, arguments ...any) // prints a message next to the listing
 
 	form     form
 	isWide   bool

@@ -127,7 +127,7 @@ func (k Kind[T]) field(name string) (string, bool) {
 	return "", false
 }
 
-// filled returns the template with the fields of a thing. What is not known is empty.
+// filled returns the template with the fields of an item. Unknown fields are empty.
 func (p *Printer[T]) filled(thing T) (string, error) {
 	encoded, err := json.Marshal(p.kind.Document(thing, p.output.Seen))
 	if err != nil {

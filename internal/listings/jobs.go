@@ -87,7 +87,7 @@ type StatusDocument struct {
 	NotUnderstood int `json:"notUnderstood,omitempty"` // in answers of the target's scheduler
 }
 
-// StatusOfJobs is how the states of jobs are printed, with the time of their observation.
+// StatusOfJobs is the listing of job states, with the times of their observation.
 func StatusOfJobs() Kind[*Status] {
 	kind := Kind[*Status]{
 		ID:       func(s *Status, withTarget bool) string { return nameOf(&s.Job, withTarget) },

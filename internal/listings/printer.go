@@ -66,7 +66,7 @@ type Printer[T any] struct {
 	kept    []*entry // until all can be sorted
 }
 
-// An entry is a printed thing: the cells of its row, or text.
+// An entry is a printed item: the cells of its row, or text.
 type entry struct {
 	cells, keys []string
 	text        []byte
@@ -198,7 +198,7 @@ type order[T any] struct {
 	descending bool
 }
 
-// compare compares the keys of two rows. What is not known comes last.
+// compare compares the keys of two rows. Unknown values come last.
 func compare[T any](a, b []string, by []order[T]) int {
 	for i, order := range by {
 		unknownA, unknownB := a[i] == "" || a[i] == "-", b[i] == "" || b[i] == "-"

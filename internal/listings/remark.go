@@ -10,14 +10,14 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// Remark returns what a user should know about a job besides its state.
+// Remark returns a remark about a job for its user, besides its state.
 func Remark(j job.Job) string {
 	var all remarks
 	all.addEnd(j)
 	if j.Detail.Primary() == job.Undetermined && j.Native != "" {
 		all.add("the scheduler says %q", j.Native)
 	}
-	if j.Missing && j.ID != "" && !(j.Interactive && j.Stale) { // otherwise the reason says so
+	if j.Missing && j.ID != "" && !(j.Interactive && j.Stale) { // otherwise the reason has it
 		all.add("no longer known to the scheduler")
 	}
 	if j.Irregular != "" {

@@ -38,7 +38,7 @@ type Listed struct {
 // A Lister makes a listing. With an error, the listing has times but cannot be printed.
 type Lister func(ctx context.Context) (Listed, error)
 
-// IsInPlace reports whether repeated listings take the place of the one before.
+// IsInPlace reports whether each listing replaces the previous one on the screen.
 func IsInPlace(output Output) bool {
 	return output.form == formTable && terminal.Is(output.Writer) && os.Getenv("TERM") != "dumb"
 }
@@ -109,7 +109,7 @@ func (r *Repeated) append(l Listed, failure error) error {
 	return err
 }
 
-// A frame takes what is printed until it is drawn over the listing before.
+// A frame buffers output until it is drawn over the previous listing.
 type frame struct {
 	terminal.Sink
 	draw func(text string) error

@@ -28,7 +28,7 @@ func markdownOf(command *cobra.Command) string {
 	return page.String()
 }
 
-// paragraphs returns prose, in which a paragraph with an indented line keeps its lines.
+// paragraphs returns prose. Paragraphs with an indented line keep their lines.
 func paragraphs(text string) string {
 	parts := strings.Split(text, "\n\n")
 	for i, part := range parts {

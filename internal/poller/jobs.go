@@ -80,7 +80,7 @@ func (s *jobSchedule) dueAt(last polls.Poll) time.Time {
 	}
 	switch {
 	case last.Failures > 0:
-		// A query that timed out says nothing about how long a good one takes.
+		// A query that timed out says nothing about the duration of a successful one.
 		wait = max(min(wait, longestBackOff), s.interval, s.backOff(last.Failures))
 	case s.wish.Patience > 0:
 		if last.Begun.After(s.wished) {

@@ -17,7 +17,7 @@ const shownFor = 15 * time.Minute
 type Listing struct {
 	Request
 	Variant string // distinguishes targets that share the query and read its rows in other ways
-	// List runs the command, and passes each of its rows to share, too.
+	// List runs the command and also passes each of its rows to share.
 	List func(ctx context.Context, share func(command.Row)) (command.Listed, error)
 	// Receive gets the rows that another process listed.
 	Receive func(command.Row) error
@@ -105,7 +105,7 @@ func (p *Poller) receive(ctx context.Context, made polls.Listing, each func(comm
 	return true, nil
 }
 
-// errReplaced says that two newer listings were made while one was read.
+// errReplaced reports that two newer listings were made during the reading of one.
 var errReplaced = errors.New("reading what another process listed: newer listings replaced it")
 
 // newer returns the last listing of another process, or the zero value unless it is

@@ -48,8 +48,8 @@ type Request struct {
 	// Apply uses the answer, and returns the error of the request; failure is the error of
 	// Query. It may be nil.
 	Apply func(ctx context.Context, turn *Turn, failure error) error
-	// FailureOf returns how a query failed; nil for an error that says nothing about
-	// the scheduler.
+	// FailureOf returns the failure of a query; nil for an error that says nothing about the
+	// scheduler.
 	FailureOf func(error) *Failure
 }
 

@@ -18,9 +18,9 @@ type Turn struct {
 
 	poller *Poller
 	claim  polls.Claim
-	last   polls.Poll     // as it was before
+	last   polls.Poll     // the previous state
 	busy   time.Duration  // that the scheduler was kept busy
-	listed *polls.Listing // for others; nil if nothing was listed for them, or not all of it
+	listed *polls.Listing // to share; nil if nothing was shared, or not all of it
 }
 
 // Renew extends the turn. It reports false if another process has taken over because this
@@ -30,7 +30,7 @@ func (t *Turn) Renew(ctx context.Context) (bool, error) {
 	return t.poller.Store.Renew(ctx, t.claim)
 }
 
-// AddBusy adds the time of commands that ran at once since a moment.
+// AddBusy adds the time of concurrent commands since a moment.
 func (t *Turn) AddBusy(atOnce int, since time.Time) {
 	t.busy += time.Duration(atOnce) * t.poller.Now().Sub(since)
 }

@@ -25,7 +25,7 @@ func NewRecord(read stored.Queryer, write stored.Writer, explain func(error) err
 	return &Record{read, write, explain}
 }
 
-// failed says what failed, and what the failure means; it returns nil for no error.
+// failed wraps an error with the failed action and its meaning; it returns nil for no error.
 func (r *Record) failed(err error, format string, arguments ...any) error {
 	if err == nil {
 		return nil
@@ -74,7 +74,7 @@ type Poll struct {
 // A PollFailure is a kind of failure of a query.
 type PollFailure int
 
-// The kinds of failures, as they are stored. No failure is 0.
+// The stored kinds of failures. No failure is 0.
 const (
 	PollFailed    PollFailure = 1 // a command of the scheduler failed
 	PollTimedOut  PollFailure = 2 // it took too long

@@ -10,7 +10,7 @@ import (
 // The scheduler may still accept it: rmctl looks for the tag of the submission for longer,
 // in each listing, and with x:find-job at growing intervals.
 const (
-	firstLateLook = time.Minute // after it was found that there is no job; each later distance is twice as long
+	firstLateLook = time.Minute // after the first look-up without a job; each later delay is twice as long
 	// LastLateLook is how long after a submission its job is looked for at most.
 	LastLateLook = 24 * time.Hour
 )

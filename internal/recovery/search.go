@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A Finding is what the commands of a look-up say about one submission.
+// A Finding is the result of a look-up for one submission.
 type Finding struct {
 	Job        job.Job  // its id is empty if no command found it
 	IsAbsent   bool     // they prove that the job does not exist, except for candidates
@@ -38,7 +38,7 @@ type Search struct {
 	found map[int]Finding
 }
 
-// Run looks up the submissions with some numbers, and returns what was found by number.
+// Run looks up the submissions with some numbers and returns the results by number.
 func (s *Search) Run(ctx context.Context, jobs []job.Job, open []int) map[int]Finding {
 	s.found = map[int]Finding{}
 	for _, group := range s.byAge(jobs, open) {

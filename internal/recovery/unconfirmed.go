@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// An UnconfirmedError says that it is still unknown what became of a submission.
+// An UnconfirmedError reports that the outcome of a submission is still unknown.
 type UnconfirmedError struct {
 	Tag        string
 	Reason     string    // why it is not known
@@ -19,7 +19,7 @@ type UnconfirmedError struct {
 	Err        error     // what looking it up failed with; may be nil
 }
 
-// Error says why it is unknown, and when looking again decides it.
+// Error gives the reason, and when another look-up will decide it.
 func (e *UnconfirmedError) Error() string {
 	return fmt.Sprintf("unknown whether submission %s became a job: %s", e.Tag, e.Because())
 }

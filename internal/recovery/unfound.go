@@ -16,7 +16,7 @@ type Unfound struct {
 	Claims    *Claims
 	Queried   time.Time // when the scheduler was queried
 	Now       func() time.Time
-	Settling  time.Duration // after a submission in which its scheduler may still accept the job
+	Settling  time.Duration // after a submission, during which its scheduler may still accept the job
 	Remembers time.Duration // after which the scheduler forgets jobs; 0 for never
 }
 

@@ -67,7 +67,7 @@ type renderingDocument struct {
 	Commands []commandDocument `json:"commands"`
 }
 
-// A commandDocument is a command of a definition with what it would run.
+// A commandDocument is a rendered command of a definition.
 type commandDocument struct {
 	Element            string            `json:"element"`
 	Name               string            `json:"name"`

@@ -163,7 +163,7 @@ func (r *replayed) Terminate() {}
 // Signal does nothing: the process has ended.
 func (r *replayed) Signal(syscall.Signal) error { return nil }
 
-// An output is what a process printed. Processes that outlive it may still write.
+// An output is the output of a process. Processes that outlive it may still write.
 type output struct {
 	most int
 
@@ -181,7 +181,7 @@ func (o *output) beside(other io.Writer) io.Writer {
 	return io.MultiWriter(o, other)
 }
 
-// Write keeps what is written unless it is too long. It never fails.
+// Write keeps its input unless it is too long. It never fails.
 func (o *output) Write(p []byte) (int, error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
@@ -193,7 +193,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// all returns what is kept, and whether that is not all.
+// all returns the kept text, and whether text is missing.
 func (o *output) all() (text []byte, isTooLong bool) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()

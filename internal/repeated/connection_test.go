@@ -29,7 +29,7 @@ func newPlace(t *testing.T) place {
 	return place{New(local), filepath.Join(t.TempDir(), "runs")}
 }
 
-// run runs a script, and returns its exit code and what it printed.
+// run runs a script and returns its exit code and output.
 func (p place) run(ctx context.Context, script string, environment map[string]string) (code int, stdout, stderr string, err error) {
 	var out, problems bytes.Buffer
 	process, err := p.Start(ctx, remote.Command{

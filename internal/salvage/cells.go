@@ -93,7 +93,7 @@ func (p *pageFile) row(page []byte, place int) (Row, error) {
 	return Row{Number: number, Values: values}, err
 }
 
-// payload returns the content of a cell; parts of it may be on other pages.
+// payload returns the content of a cell, which may continue on other pages.
 func (p *pageFile) payload(size int64, local []byte) ([]byte, error) {
 	if size < 1 || size > int64(p.count)*pageSize {
 		return nil, errCell

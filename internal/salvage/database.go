@@ -114,7 +114,7 @@ func (d *Database) walk(at leaf, reached map[int]bool) []leaf {
 	return append(leaves, d.walk(leaf{int(binary.BigEndian.Uint32(page[n.start+8:])), low, at.high}, reached)...)
 }
 
-// free returns the pages that are in no use, and whether these are all of them.
+// free returns the unused pages, and whether these are all of them.
 func (d *Database) free() (map[int]bool, bool) {
 	free := map[int]bool{}
 	first, err := d.pages.page(1)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// parts are in the names of values that nobody else may know.
+// parts are parts of the names of secrets.
 var parts = []string{"password", "passwd", "passphrase", "secret", "token", "apikey", "api_key", "credential"}
 
 // IsName reports whether a name, for example of a variable, names a secret.

@@ -14,7 +14,7 @@ type Filter struct {
 	name   string              // a glob; empty for all
 }
 
-// A FilterError means that a text is no job state or no glob.
+// A FilterError reports an invalid job state or glob.
 type FilterError struct{ reason string }
 
 // Error implements error.

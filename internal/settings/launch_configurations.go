@@ -33,7 +33,7 @@ type LaunchConfiguration struct {
 	source *document.Table // the document that it was read from; may be nil
 }
 
-// Debugging is how a program is debugged, as far as a saved submission says.
+// Debugging holds the debug settings of a saved submission.
 type Debugging struct {
 	Copy     string // file of this machine to copy to the path of the executable
 	Debugger string // gdb, lldb, dlv, or the path of one on the target

@@ -282,7 +282,7 @@ func placesOfTarget(file string, text []byte, name string) ([]span, error) {
 	return places, nil
 }
 
-// isWithin reports whether a key is that of a target or within it.
+// isWithin reports whether a key belongs to a target.
 func isWithin(path []string, name string) bool {
 	return len(path) >= 2 && path[0] == "targets" && path[1] == name
 }

@@ -48,7 +48,7 @@ func longer(a, b Duration) Duration { return Duration{max(a.Duration, b.Duration
 // Limits are how often schedulers are queried.
 type Limits struct {
 	Interval     Duration `toml:"interval,omitempty" json:"interval,omitzero"`          // the shortest time between two listings
-	ShareAnswers Duration `toml:"share_answers,omitempty" json:"shareAnswers,omitzero"` // the age up to which processes share an answer about a job
+	ShareAnswers Duration `toml:"share_answers,omitempty" json:"shareAnswers,omitzero"` // the maximum age of answers shared between processes
 }
 
 // leastShareAnswers is how long answers are shared in any case.

@@ -37,7 +37,7 @@ func LoadTargets(folders Folders) (*Targets, error) {
 	return loadTargets(folders, text)
 }
 
-// loadTargets returns the targets as they are with a text for the user's file.
+// loadTargets returns the targets for a given text of the user's file.
 func loadTargets(folders Folders, text []byte) (*Targets, error) {
 	user, err := parseTargets(filepath.Join(folders.User, TargetsFile), text)
 	if err != nil {
@@ -145,7 +145,7 @@ func (t *Target) completePaths(folder string) error {
 	return nil
 }
 
-// add adds the settings of a file to those of the files before it.
+// add adds the settings of a file to those of earlier files.
 func (t *Targets) add(text *targetsText) error {
 	for _, name := range slices.Sorted(maps.Keys(text.Targets)) {
 		given := text.Targets[name]

@@ -40,7 +40,7 @@ func lockable() []string {
 // connectionSettings are locked together: one without the others does not say where commands run.
 func connectionSettings() []string { return []string{settingTransport, settingHost, settingSSHConfig} }
 
-// schedulerSettings are locked together: an agent takes the place of a definition.
+// schedulerSettings are locked together, because an agent replaces a definition.
 func schedulerSettings() []string { return []string{settingDefinition, settingAgent, settingProxy} }
 
 // readSite reads the file for all users of a machine; without one it returns no settings.
@@ -169,7 +169,7 @@ func (t *Targets) Refused() []string {
 	return lines
 }
 
-// withoutLocked returns what the user's file sets for a target, without what is locked.
+// withoutLocked returns the settings of the user's file for a target, without locked ones.
 func (t *Targets) withoutLocked(name string, given Target) Target {
 	site, isSites := t.siteHas[name]
 	if !isSites {

@@ -210,7 +210,7 @@ func TestAWorldWritableUsersFileIsRefused(t *testing.T) {
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		require.NoError(t, os.Chmod(path, info.Mode()|0o020))
-		load(t, f) // users may share a group that has nobody else in it
+		load(t, f) // a user may have a private group
 		require.NoError(t, os.Chmod(path, info.Mode()|0o002))
 		_, err = settings.LoadTargets(f)
 		require.ErrorContains(t, err, "chmod o-w "+path)

@@ -2,8 +2,7 @@ package sorting
 
 import "strings"
 
-// CompareNumbered compares names in which numbers count as such: node2 comes
-// before node10.
+// CompareNumbered compares names by the numbers in them: node2 comes before node10.
 func CompareNumbered(a, b string) int {
 	for a != "" && b != "" {
 		textA, digitsA, restA := cutNumber(a)

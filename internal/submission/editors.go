@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/launchtab"
 )
 
-// An editor is what a control of the form takes for its attribute.
+// An editor describes the values that a form widget accepts for its attribute.
 type editor struct {
 	kind   form.Editor
 	titles []string // of the buttons in a group; one is the value

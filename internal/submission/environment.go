@@ -42,7 +42,7 @@ const (
 	attributeDays             = "job.days"          // as job.age, in days, rounded up
 	attributeSince            = "job.since"         // ten minutes before the submission that is looked up: YYYYMMDDhhmm on the target's clock
 	attributeSinceSeconds     = "job.since.seconds" // as job.since, in seconds since 1970
-	AttributeScope            = "job.scope"         // whose jobs a listing is of
+	AttributeScope            = "job.scope"         // the scope of a listing
 	attributeIDs              = "job.ids"           // of the jobs to list, see SetIDs
 	attributeMark             = "query.mark"        // at the end of columns that a command prints
 	attributeBatch            = "query.ids"         // of the batch that a command runs for
@@ -92,8 +92,7 @@ func setSystem(env *attribute.Environment, info remote.Info) {
 	}
 }
 
-// IsEngineAttribute reports whether the engine sets an attribute itself, so
-// that no caller may.
+// IsEngineAttribute reports whether rmctl itself sets an attribute, so that callers must not.
 func IsEngineAttribute(name string) bool {
 	switch name {
 	case attributeUserName, attributeAddress, attributeControlDir, attributeWorkingDir, attributeSettings,

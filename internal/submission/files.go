@@ -174,10 +174,10 @@ func fileContent(file *config.File, scope config.Scope) (string, error) {
 	return scope.Environment.Text(name), nil
 }
 
-// stagedScript returns the job script: the user's own file under its own name,
-// in a folder of this submission's so that two of one name do not meet, or the
-// generated one. Definitions do not quote the path, so the name is made one word.
-// The tag in the path is what the job can be found by: schedulers show the path.
+// stagedScript returns the job script: the user's own file under its own name, in a directory
+// of this submission, so that equal names do not collide, or the generated one. Definitions do
+// not quote the path, so the name is made one word. The tag in the path identifies the job,
+// since schedulers show the path.
 func (r *Resolver) stagedScript(s job.Submission, scope config.Scope, tag string) (StagedFile, error) {
 	template := r.Definition.Script
 	staged := StagedFile{Name: attributeStagedScript, Mode: 0o700, DeleteAfterSubmit: template.DeleteAfterSubmit}

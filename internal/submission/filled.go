@@ -31,7 +31,7 @@ func (r *Resolver) FormOver(env *attribute.Environment, s job.Submission, stat a
 	return filled, page, nil
 }
 
-// ShowLaunch lets the fields of a form show what is to be run.
+// ShowLaunch makes the fields of a form show the program to run.
 func ShowLaunch(filled *form.Form, s job.Submission) {
 	filled.Launch(func(env *attribute.Environment) { SetLaunch(env, s) })
 }

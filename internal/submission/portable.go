@@ -92,7 +92,7 @@ func (a *assignment) applyPortable(directory string) []error {
 	return problems
 }
 
-// A portableSetting is a setting with what the attribute makes of it.
+// A portableSetting is a setting with the resulting value of the attribute.
 type portableSetting struct {
 	portablename.Setting
 	source    int

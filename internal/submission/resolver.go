@@ -69,7 +69,7 @@ func (r *Resolver) ResolveValues(env *attribute.Environment, s job.Submission, s
 		r.keepName(env, s)
 	}
 	if err := selection.FollowLinks(); err != nil {
-		// The reference takes what it finds, and there are values for all links.
+		// PTP accepts any text, and all links have values.
 		r.Log.Warn("using defaults for attributes that refer to each other", "error", err)
 	}
 	return nil
@@ -153,7 +153,7 @@ func (r *Resolver) StagingFolders() ([]string, error) {
 	return folders, nil
 }
 
-// similar suggests an attribute whose name resembles one that does not exist.
+// similar suggests an attribute with a similar name for an unknown one.
 func (r *Resolver) similar(env *attribute.Environment, name string) string {
 	var candidates []string
 	for _, known := range append(env.Variables(), env.Discovered()...) {

@@ -49,8 +49,7 @@ func insertionLine(s *config.Script) int {
 	return min(1, len(s.Lines)-1)
 }
 
-// A VariableNameError names a variable of a job's environment whose name no shell
-// takes.
+// A VariableNameError reports an environment variable with an invalid name.
 type VariableNameError struct{ Name string }
 
 func (e *VariableNameError) Error() string {

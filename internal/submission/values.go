@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A ValueError says which attribute could not be given a value, and why.
+// A ValueError names an attribute that could not be given a value, and the reason.
 type ValueError struct {
 	Attribute string
 	Reason    string
@@ -42,7 +42,7 @@ func (r *Resolver) assign(env *attribute.Environment, s job.Submission, stat att
 		a.stat = func(name string) (fs.FileInfo, error) { return stat(Within(s.Directory, name)) }
 	}
 	var problems []error
-	// A target says where things are on its machine, which no user has to know.
+	// A target sets paths of its host, which users need not know.
 	a.invisible = true
 	problems = append(problems, a.all(r.Defaults, 0)...)
 	a.invisible = s.Invisible
@@ -157,7 +157,7 @@ func (a *assignment) settable(name string) (*attribute.Attribute, error) {
 	return found, nil
 }
 
-// convert returns what the first editor that takes a text makes of it.
+// convert returns the value from the first editor that accepts a text.
 func (a *assignment) convert(found *attribute.Attribute, text string) (attribute.Value, form.Editor, error) {
 	editors := boundEditors(a.resolver.Definition, found.Name())
 	if len(editors) == 0 {

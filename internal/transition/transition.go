@@ -22,7 +22,7 @@ const (
 	keeps       kind = "keeps"       // the observation has no news
 	Follows     kind = "follows"     // the usual way of a job; believed
 	Returns     kind = "returns"     // back to waiting after it has begun; believed, since schedulers requeue jobs
-	Contradicts kind = "contradicts" // what has ended does not go on, and ends in one way; not believed
+	Contradicts kind = "contradicts" // a job that has ended stays ended, in one way; not believed
 )
 
 // transitions is the table of all transitions but those between two ends, by the

@@ -63,7 +63,7 @@ func awaitedBy(jobs []Awaited) map[*control.Controller][]Awaited {
 // readAtOnce is how many jobs are read from the store at once, which bounds the memory for it.
 const readAtOnce = 256
 
-// Each calls a function with each job, as it is on record now, in order.
+// Each calls a function with each job in its currently recorded state, in order.
 func (w *Waiter) Each(ctx context.Context, jobs []Awaited, do func(job.Job) error) error {
 	store, err := w.Finder.Store(ctx)
 	if err != nil {

@@ -26,7 +26,7 @@ type Waiter struct {
 	Show     func(job.Job) // shows a job that has changed
 }
 
-// A TimeoutError is that of a wait that timed out. It names the open jobs.
+// A TimeoutError reports that a wait timed out. It names the open jobs.
 type TimeoutError struct{ open error }
 
 func (e *TimeoutError) Error() string { return e.open.Error() }
@@ -53,7 +53,7 @@ func (w *Waiter) Wait(ctx context.Context, jobs []Awaited, until job.Detail, tim
 	return w.all(ctx, jobs, until, ends)
 }
 
-// shownAtFirst is the most jobs whose states are printed when a wait begins.
+// shownAtFirst is the maximum number of jobs whose states are printed when a wait begins.
 const shownAtFirst = 10
 
 // show prints the states of jobs on a terminal when a wait begins: the next change may
