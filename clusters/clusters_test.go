@@ -53,11 +53,11 @@ const (
 	exitUnreachable = 5
 )
 
-// interactive holds definitions of programs that have terminals.
+// interactive holds definitions of programs with terminals.
 var interactive = filepath.Join("testdata", "interactive")
 
-// becomes waits until a command of rmctl prints what matches an expression, and returns
-// that: what a job prints may be faster than the record of it.
+// becomes waits until the output of an rmctl command matches an expression, and returns it: a
+// job may print before the record shows it.
 func becomes(t *testing.T, d *rmctltest.Desk, expression string, arguments ...string) (printed string) {
 	t.Helper()
 	wanted := regexp.MustCompile(expression)

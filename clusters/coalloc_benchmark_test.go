@@ -12,8 +12,8 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// BenchmarkEnsembles measures the whole program: from the start of rmctl coalloc submit until all of 64 processes have
-// checked in, on this machine and over a connection of SSH that is open.
+// BenchmarkEnsembles measures the whole program: from the start of rmctl coalloc submit until
+// all 64 processes have checked in, on this machine and over an open SSH connection.
 func BenchmarkEnsembles(b *testing.B) {
 	daemons := rmctltest.SSHD(b, "coalloc")
 	for _, where := range []string{"here", "over SSH"} {
@@ -24,7 +24,7 @@ func BenchmarkEnsembles(b *testing.B) {
 					v.local = "far-local"
 					v.desk.Reaches(v.local, "local", "ssh", "rmtest-target", daemons.Configuration)
 				}
-				v.checksIn(b, 1) // makes the connection
+				v.checksIn(b, 1) // connects
 				for b.Loop() {
 					v.checksIn(b, parts)
 				}
@@ -33,7 +33,8 @@ func BenchmarkEnsembles(b *testing.B) {
 	}
 }
 
-// checksIn submits an ensemble with 64 processes, and cancels it once they have checked in. Only the first counts.
+// checksIn submits an ensemble with 64 processes, and cancels it once they have checked in.
+// Only the first part counts.
 func (v venue) checksIn(b *testing.B, parts int) {
 	b.Helper()
 	var request strings.Builder

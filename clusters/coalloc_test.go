@@ -30,7 +30,7 @@ func (s schedulers) settings() []string {
 	return append(s.gridEngine.Settings(), s.slurm.Setting())
 }
 
-// hasNone requires that neither scheduler has a job, as they say themselves.
+// hasNone requires that neither scheduler lists a job.
 func (s schedulers) hasNone(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -103,7 +103,7 @@ func (v venue) reaches(t *testing.T, id string, state coalloc.PartState, labels 
 	return status
 }
 
-// output returns what the parts have printed. Those that never ran have none, which rmctl reports.
+// output returns the output of the parts. Parts that never ran have none, which rmctl reports.
 func (v venue) output(t *testing.T, id string) string {
 	t.Helper()
 	stdout, _, _ := runsWithout(t, v.desk, nil, false, "coalloc", "output", id)
@@ -292,7 +292,7 @@ func (s schedulers) cancelsHolds(t *testing.T, v venue) {
 	require.NotContains(t, v.output(t, id), "begun")
 }
 
-// Each scheduler has the alternative that waits once.
+// Each scheduler has the waiting alternative once.
 func (s schedulers) leavesAlternative(t *testing.T, v venue) {
 	late := map[string]string{
 		"slurm":      v.printing("late", v.slurm, `attributes.hold = "true"`),

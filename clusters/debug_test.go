@@ -147,7 +147,7 @@ func TestDebuggingMPI(t *testing.T) {
 	}
 }
 
-// The program is copied to a target behind ssh. Each copy of the job there has a rank of its own.
+// The program is copied to a target behind SSH. Each copy of the job there has its own rank.
 func TestDebuggingBehindSSH(t *testing.T) {
 	t.Parallel()
 	daemons := rmctltest.SSHD(t, "debug")
@@ -175,7 +175,8 @@ func TestDebuggingBehindSSH(t *testing.T) {
 	require.Equal(t, before.Sys().(*syscall.Stat_t).Ino, after.Sys().(*syscall.Stat_t).Ino, "an equal file stays")
 }
 
-// A debug command as definitions of PTP have it: the servers of rmctl take the places of that debugger and its first rank.
+// A debug command as in PTP's definitions: the servers of rmctl replace that debugger and its
+// first rank.
 const ownDebugCommand = `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="own">
   <control-data>
     <submit-interactive name="run"><arg>false</arg></submit-interactive>

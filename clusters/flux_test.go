@@ -21,8 +21,8 @@ policy.limits.duration = "30m"
 [queues.closed]
 `
 
-// Each script of testdata/script-flux is a conversation with a real Flux of four brokers, which
-// says itself, through flux jobs, what rmctl has to say.
+// Each script of testdata/script-flux runs rmctl with a real Flux of four brokers, and
+// compares it with flux jobs.
 func TestFlux(t *testing.T) {
 	t.Parallel()
 	instance := rmctltest.Flux(t, fluxQueues, "hosta0", "hosta1", "gpu08", "gpu09")

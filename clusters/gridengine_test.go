@@ -13,9 +13,9 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// Each script of testdata/script-gridengine is a conversation with a real Grid
-// Engine, which says itself, through qstat and qacct, what rmctl has to say. They
-// are short, since rmctl lets the scheduler rest after each question of one record.
+// Each script of testdata/script-gridengine runs rmctl with a real Grid Engine, and compares
+// it with qstat and qacct. The scripts are short, since rmctl pauses after each query of one
+// record.
 func TestGridEngine(t *testing.T) {
 	t.Parallel()
 	cell := rmctltest.GridEngine(t, "scripts", "RMCTL_GRIDENGINE_SLOTS=32") // all scripts run at once
@@ -42,7 +42,7 @@ func TestInteractiveGridEngine(t *testing.T) {
 		s.Type("typed\r")
 		s.WaitFor("<typed>")
 		s.WaitFor("24 80") // which may appear shortly after the program has begun
-		s.Ends(4)          // also where qrsh has lost the exit code
+		s.Ends(4)          // even if qrsh has lost the exit code
 		require.Contains(t, d.Does("jobs", "--all", "--json"), `"exitCode":4`)
 		require.NotContains(t, s.Screen, "@rmctl")
 	})

@@ -38,7 +38,7 @@ func TestTheGuideToWritingADefinitionWorksLiterally(t *testing.T) {
 	t.Cleanup(func() {
 		end := exec.Command("tsp", "-K")
 		end.Env = append(environment, "TS_SOCKET="+filepath.Join(configuration, "spool"))
-		_ = end.Run() // it has ended where the guide was followed to its end
+		_ = end.Run() // it has ended if all steps of the guide ran
 		require.NoError(t, os.RemoveAll(home))
 	})
 	commands := 0

@@ -40,7 +40,7 @@ type jobLife struct {
 type lifeStep struct {
 	do     []string // of rmctl; JOB is replaced by the id
 	own    []string // of the scheduler
-	of     string   // what to append to the id to ask for a part of the job
+	of     string   // the suffix of the id that queries a part of the job
 	detail string   // in rmctl status
 	reason string   // an expression for the reason that it shows
 	output string   // that is there by then
@@ -64,9 +64,8 @@ func (s jobStatus) words() ownWords {
 	return ownWords{s.Native, s.Reason, text(s.ExitCode), text(s.Signal)}
 }
 
-// lives goes through the lives of jobs one after the other, each with a job that
-// may refer to the one before. After each step rmctl and the scheduler's own
-// programs must agree.
+// lives runs jobs one after the other through their lives. A job may refer to the previous
+// one. After each step rmctl and the scheduler's own programs must agree.
 func (l livingScheduler) lives(t *testing.T, lives ...jobLife) {
 	d := rmctltest.NewDesk(t, "", l.setting)
 	id := ""
@@ -93,7 +92,8 @@ func (l livingScheduler) takes(t *testing.T, d *rmctltest.Desk, id string, step 
 	}
 	part := id + step.of
 	seen, own := jobStatus{}, ownWords{}
-	// Between the two questions the job may move on, and right after its submission Slurm has no reason yet.
+	// The job may change between the two queries, and right after its submission Slurm has no
+	// reason yet.
 	reason := regexp.MustCompile(step.reason)
 	require.Eventually(t, func() bool {
 		seen = l.status(t, d, part)
@@ -121,7 +121,7 @@ func withJob(words []string, id string) []string {
 	return changed
 }
 
-// refusals tries what a scheduler takes no job for, and jobs that it does not know.
+// refusals tries submissions that a scheduler refuses, and unknown jobs.
 func (l livingScheduler) refusals(t *testing.T, unknown string, refused map[string]string) {
 	d := rmctltest.NewDesk(t, "", l.setting)
 	for _, command := range []string{"status", "cancel", "hold", "release"} {

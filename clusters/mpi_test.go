@@ -53,13 +53,14 @@ func TestMPIAsAnOrdinaryUser(t *testing.T) {
 	t.Parallel()
 	rmctltest.NeedClusters(t)
 	rmctltest.ClusterScript(t, "install.sh")
-	home, err := os.MkdirTemp("", "rmctl-user-") // not below a folder that is root's alone
+	home, err := os.MkdirTemp("", "rmctl-user-") // not below a directory that only root can read
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(home)) })
 	program, err := exec.LookPath("rmctl")
 	require.NoError(t, err)
 	own := filepath.Join(home, "rmctl")
-	// By a process of its own: what other tests start meanwhile would have a file that is written here open, which keeps it from running.
+	// It runs in a separate process: processes that other tests start meanwhile would inherit
+	// the open file, and so prevent its execution.
 	require.NoError(t, exec.Command("install", "-m", "755", program, own).Run())
 	require.NoError(t, os.Chown(home, nobody, nobody))
 	runs := func(arguments ...string) string {

@@ -29,8 +29,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// answering is what x:on-nodes starts in these tests: it prints its process id, answers each line,
-// and ends with its input and a last line.
+// answering is the program that x:on-nodes starts in these tests: it prints its process id,
+// answers each line, and at the end of its input prints a last line and ends.
 const answering = `#!/bin/sh
 echo "$$"
 while IFS= read -r line; do
@@ -49,7 +49,7 @@ type nodeAccess struct {
 	environment []string
 	user        *syscall.Credential // nil for the user of the tests
 	program     string              // answering
-	signal      syscall.Signal      // that ends what runs here, and with it the process on the node
+	signal      syscall.Signal      // that ends the local process, and with it the process on the node
 }
 
 // newNodeAccess adds settings to the environment of its processes.
@@ -57,7 +57,7 @@ func newNodeAccess(t *testing.T, definition string, settings ...string) *nodeAcc
 	t.Helper()
 	loaded, _, err := check.UsableDefinition(definition)
 	require.NoError(t, err)
-	folder, err := os.MkdirTemp("", "rmctl-nodes-") // not below a folder that is root's alone
+	folder, err := os.MkdirTemp("", "rmctl-nodes-") // not below a directory that only root can read
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
 	require.NoError(t, os.Chmod(folder, 0o755))
@@ -66,7 +66,7 @@ func newNodeAccess(t *testing.T, definition string, settings ...string) *nodeAcc
 	return &nodeAccess{definition: loaded, environment: append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + folder}, settings...), program: program, signal: syscall.SIGKILL}
 }
 
-// resolve returns what a command starts on a node of a job.
+// resolve returns the command line for a process on a node of a job.
 func (a *nodeAccess) resolve(t *testing.T, name, id, node string) *command.Invocation {
 	t.Helper()
 	selected, _, err := a.definition.Select("on-nodes:" + name)
@@ -176,7 +176,7 @@ func (p *nodeProcess) ends(t *testing.T) {
 	p.isGone(t)
 }
 
-// isEnded ends what runs here, and its group, with which the process on the node ends, too.
+// isEnded kills the local process and its group; the process on the node must end, too.
 func (p *nodeProcess) isEnded(t *testing.T, by syscall.Signal) {
 	t.Helper()
 	require.NoError(t, syscall.Kill(-p.command.Process.Pid, by))
@@ -186,7 +186,7 @@ func (p *nodeProcess) isEnded(t *testing.T, by syscall.Signal) {
 	p.isGone(t)
 }
 
-// isLeft closes both streams at once, as the end of what started the process does.
+// isLeft closes both streams at once, as happens when the starting process ends.
 func (p *nodeProcess) isLeft(t *testing.T) {
 	t.Helper()
 	require.NoError(t, p.output.Close())
@@ -317,7 +317,7 @@ func TestNodesOfGridEngineJobs(t *testing.T) {
 	d.Does("cancel", array)
 }
 
-// It is not parallel: a machine has one OAR at a time.
+// It is not parallel: a machine can run only one OAR.
 func TestNodesOfOARJobs(t *testing.T) {
 	rmctltest.StartOAR(t, "suite")
 	a := newNodeAccess(t, "oar")

@@ -20,7 +20,8 @@ func TestOAR(t *testing.T) {
 		d.BelongsTo(rmctltest.OARUser)
 		return d
 	}
-	// OAR is asked until a job is in a state, and rmctl, which lets it rest, then.
+	// The test first queries OAR until a job is in a state, and then rmctl, which limits its
+	// queries.
 	reaches := func(t *testing.T, d *rmctltest.Desk, id, state, detail string) {
 		t.Helper()
 		require.Eventually(t, func() bool { return oar.Asks(t, "oarstat", "-s", "-j", id) == id+": "+state }, 5*time.Minute, 200*time.Millisecond)
@@ -118,7 +119,8 @@ func TestOAR(t *testing.T) {
 		})
 	})
 
-	// OAR starts a job in a second or two: beside these the jobs above would wait for minutes.
+	// OAR starts a job in a second or two: next to these the jobs above would wait for
+	// minutes.
 	t.Run("the outcomes of many jobs are known soon after the last end", func(t *testing.T) {
 		knowsOutcomes(t, desk(t), "oar", 40, func(ids []string) bool {
 			return oar.Asks(t, "oarstat", "-J", "--sql", "state not in ('Terminated', 'Error') and job_id in ("+strings.Join(ids, ",")+")") != ""

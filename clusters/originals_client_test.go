@@ -23,7 +23,7 @@ type originalClient struct {
 	input io.WriteCloser
 	lines chan string
 	seen  []string
-	jobs  map[int]map[string]string // attributes by id, as the events say
+	jobs  map[int]map[string]string // attributes by id, from the events
 }
 
 func startOriginalClient(t *testing.T, d *rmctltest.Desk, build, agent string) *originalClient {
@@ -152,8 +152,8 @@ func (c *originalClient) submits(t *testing.T, d *rmctltest.Desk, submission, sc
 	c.sends(t, "submit", "jobSubId="+submission, "execName=sh", "execPath=/bin", "workingDir="+d.Home, "progArgs=-c", "progArgs="+script)
 }
 
-// awaits waits until the job of a submission has a state, and returns its id. A job that is in
-// another queue has another id.
+// awaits waits until the job of a submission has a state, and returns its id. A job that was
+// moved to another queue has another id.
 func (c *originalClient) awaits(t *testing.T, submission, state string) string {
 	t.Helper()
 	for {
@@ -166,7 +166,7 @@ func (c *originalClient) awaits(t *testing.T, submission, state string) string {
 	}
 }
 
-// useAgent goes through a whole session.
+// useAgent runs a whole session.
 func (c *originalClient) useAgent(t *testing.T, d *rmctltest.Desk) {
 	t.Helper()
 	c.gets(t, `^ProxyRuntimeRunningStateEvent`)

@@ -133,7 +133,7 @@ func requireAgentEnds(t *testing.T, d *rmctltest.Desk, name string) {
 		processes, err := filepath.Glob("/proc/[0-9]*")
 		require.NoError(t, err)
 		for _, process := range processes {
-			line, _ := os.ReadFile(process + "/cmdline") // nothing of one that has ended
+			line, _ := os.ReadFile(process + "/cmdline") // no more output of an ended process
 			environment, _ := os.ReadFile(process + "/environ")
 			if strings.Contains(string(line), name) && strings.Contains(string(environment), "HOME="+d.Home) {
 				return false

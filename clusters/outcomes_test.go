@@ -15,8 +15,9 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// How long after the last end all outcomes are known, on a machine that is busy with other
-// suites: docs/operate/performance.md has that of a quiet one. One by one it would take minutes.
+// The time after the last end within which all outcomes must be known, on a machine that also
+// runs other suites: docs/operate/performance.md has that of an idle one. One by one it would
+// take minutes.
 const outcomesKnown = time.Minute
 
 // knowsOutcomes submits many short jobs, of which half fail. Soon after the scheduler has

@@ -40,7 +40,7 @@ func TestTheDebianPackageRunsTheFirstJob(t *testing.T) {
 	remove := func() {
 		rmctltest.ClusterScript(t, "debian-root.sh", "RMCTL_DEBIAN_ROOT="+root, "RMCTL_DEBIAN_REMOVE=1")
 	}
-	remove() // what a test that was killed left
+	remove() // left by a killed test
 	t.Cleanup(remove)
 	rmctltest.ClusterScript(t, "debian-root.sh", "RMCTL_DEBIAN_ROOT="+root)
 	run(t, "cp", packages[0], filepath.Join(root, "rmctl.deb"))

@@ -15,7 +15,8 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// A plan has the start that a real Slurm expects, and its reason if the job can never start.
+// A plan has the start time that a real Slurm expects, and the reason if the job can never
+// start.
 func TestPlansHaveTheStartThatSlurmExpects(t *testing.T) {
 	cluster := rmctltest.Slurm(t, "plan")
 	_, file, _ := strings.Cut(cluster.Setting(), "=")
@@ -35,7 +36,8 @@ func TestPlansHaveTheStartThatSlurmExpects(t *testing.T) {
 	require.Zero(t, plans[1].Start)
 }
 
-// A part that waits behind another job shows what a real Slurm says, and when its backfill scheduler expects it to start.
+// The plan of a part behind another job has the reason of a real Slurm, and the start that its
+// backfill scheduler expects.
 func TestPartsInTheQueueOfSlurmHaveAnExpectedStart(t *testing.T) {
 	t.Parallel()
 	cluster := rmctltest.Slurm(t, "estimate")

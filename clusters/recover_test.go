@@ -13,13 +13,13 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// recovered is how long recover may take for many submissions, on a machine that is busy
-// with other suites: docs/operate/reliability.md has that of a quiet one. With a search for each it
-// would take minutes.
+// recovered is the time limit of recover for many submissions, on a machine that also runs
+// other suites: docs/operate/reliability.md has the time of an idle one. With a search for
+// each it would take minutes.
 const recovered = time.Minute
 
-// killsRmctl stands in for a scheduler's submit command. It kills the rmctl that started it,
-// before or after the command has submitted the job.
+// killsRmctl replaces a scheduler's submit command. It kills the rmctl that started it, before
+// or after it submits the job.
 const killsRmctl = `#!/bin/sh
 [ "$WHEN" = before ] || PATH=${PATH#*:} %[1]s "$@"
 process=$PPID
@@ -28,7 +28,7 @@ kill -KILL $process
 `
 
 // recoversMany leaves fifty submissions in doubt, half of them known to the scheduler, and
-// requires that one recover adopts these. Held jobs take no time of the scheduler.
+// requires that one recover adopts these. Held jobs cost the scheduler no time.
 func recoversMany(t *testing.T, d *rmctltest.Desk, target, submit string) {
 	t.Helper()
 	const each = 25

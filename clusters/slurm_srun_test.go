@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// tryInteractiveSlurm runs jobs through the definition slurm-interactive: srun
-// has the terminal, and the scheduler knows the job.
+// tryInteractiveSlurm runs jobs with the definition slurm-interactive: srun has the terminal,
+// and the scheduler knows the job.
 func tryInteractiveSlurm(t *testing.T, cluster *rmctltest.Cluster) {
 	slurm := cluster.Setting()
 	asks := func(program string, arguments ...string) string { return cluster.Asks(t, program, arguments...) }
@@ -81,7 +81,7 @@ func tryInteractiveSlurm(t *testing.T, cluster *rmctltest.Cluster) {
 			s := d.Sits("run", "-t", target, "-s", "partition=closed", "--", "true")
 			s.WaitFor("queued and waiting for resources")
 			id := regexp.MustCompile(`job (\d+) queued`).FindStringSubmatch(s.Screen)[1]
-			// An srun that has only just begun to wait may need a second Ctrl-C.
+			// An srun that has just begun to wait may need a second Ctrl-C.
 			require.Eventually(t, func() bool { return strings.Contains(d.Does("jobs", "--json"), `"id":"`+id+`"`) }, 5*time.Minute, 50*time.Millisecond, "srun is heard by us before it is by rmctl")
 			require.Contains(t, d.Does("status", "--json", "--fresh", id), `"native":"PENDING"`)
 			s.Type("\x03")

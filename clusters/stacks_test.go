@@ -168,7 +168,7 @@ func TestStacksOfGridEngineJobs(t *testing.T) {
 	d.Does("cancel", id)
 }
 
-// It is not parallel: a machine has one OAR at a time.
+// It is not parallel: a machine can run only one OAR.
 func TestStacksOfOARJobs(t *testing.T) {
 	rmctltest.StartOAR(t, "suite")
 	program := deviatingProgram(t)

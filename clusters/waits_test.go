@@ -12,8 +12,9 @@ import (
 	"github.com/rmctl/rmctl/internal/rmctltest"
 )
 
-// noticed is how long after the scheduler shows the end of a job a wait for it may take, on
-// a machine that is busy with other suites: docs/operate/performance.md has that of a quiet one.
+// noticed is the time within which a wait must notice the end of a job that the scheduler
+// shows, on a machine that also runs other suites: docs/operate/performance.md has that of an
+// idle one.
 const noticed = 15 * time.Second
 
 // noticesEnds waits for one job after the other and requires that each wait ends soon after

@@ -141,7 +141,7 @@ func TestWithoutTheFlagACommandDoesNotGetTheTerminal(t *testing.T) {
 	require.Equal(t, "none\n", stdout.String())
 }
 
-// qsub asks whether to give up when it is interrupted while it waits.
+// qsub prompts for confirmation when it is interrupted while it waits.
 func TestAnInterruptReachesACommandThatWaitsWithAPseudoTerminal(t *testing.T) {
 	b := newBench(t, `<attribute name="a"/>`+element("submit-interactive",
 		`trap 'echo "give up?"; read -r answer; echo "said $answer"; exit 1' INT; echo queued; while :; do sleep 0.01; done`,

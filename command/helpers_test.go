@@ -21,7 +21,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// patience is how long a test waits for what happens at once, but on a busy machine.
+// patience is the time limit for something that takes long only on a busy machine.
 const patience = time.Minute
 
 // define loads a definition with this control data, which must be in order.

@@ -23,7 +23,7 @@ type mark struct {
 // A statement is the content of a mark.
 type statement struct {
 	job.Process
-	stream string // that the process printed to; empty if the mark does not say
+	stream string // that the process printed to; empty if unknown
 }
 
 // longestField bounds a field of a mark, in bytes: the name of a machine at most.
@@ -262,11 +262,11 @@ type markedStream struct {
 	sources map[source]*markFilter
 	source  source // the source of the current text
 	isError bool   // the stream is standard error
-	pending []byte // a mark that is to be shown together with what follows it
+	pending []byte // a mark to be shown together with the following text
 
 	// What came out of the last write.
 	shown   []byte // for users
-	unowned []byte // for parsers: what the command itself printed
+	unowned []byte // for parsers: the command's own output
 	learned []job.Process
 	printed []ownedText
 

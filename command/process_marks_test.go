@@ -19,7 +19,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// The marks of a launcher that tags what processes print, and of what runs each.
+// The marks of a launcher that tags the output of processes, and of the wrapper of each
+// process.
 const (
 	tags    = `<x:process-mark text="[1,{rank}]&lt;{stream}&gt;:" output="true" shown="${ptp_rm:tagged#value}"/>`
 	records = `<x:process-mark text="@mark {rank} on {node} pid {pid}&#10;"/><x:process-mark text="@mark {rank} ended {status}&#10;"/>`

@@ -30,7 +30,7 @@ type Reading struct {
 	IDs      *reader.IDs   // how ids are written; nil for any text
 	Job      string        // the queried job; empty for all jobs
 	Tag      string        // of the submission that is looked for; its job is the one with this identity
-	Identity string        // of the job, if it is known
+	Identity string        // of the job, if known
 	Memory   reader.Memory // of the tasks of the job
 	Now      time.Time     // for how long tasks are missing
 

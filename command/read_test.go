@@ -78,7 +78,7 @@ func TestAStatusAnswerMustBeAboutItsJob(t *testing.T) {
 	require.Equal(t, 3, b.fails(t, config.GetJobStatus).ExitCode)
 }
 
-// A command that exits 0 whatever it did has done it only if it names the job.
+// A command that always exits with 0 has succeeded only if it names the job.
 func TestAControlCommandWithAReaderConfirmsItsJob(t *testing.T) {
 	const confirmed = `<x:read><x:lines expression="(\d+) gone" columns="id"/></x:read>`
 	for _, kind := range []string{"terminate-job", "suspend-job", "resume-job", "hold-job", "release-job"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// words resolves the arguments of a command that stand between its tags.
+// words resolves the arguments of a command with this content.
 func words(t *testing.T, env *attribute.Environment, arguments string) ([]string, error) {
 	t.Helper()
 	definition := define(t, `<start-up-command name="c">`+arguments+`</start-up-command>`)

@@ -15,7 +15,7 @@ type Row struct {
 	// Again is set if an earlier row with a state has the same id. If both rows have a fact,
 	// the later one counts.
 	Again  bool
-	Origin *attribute.Origin // the line that the state was read from; nil where Request.Origins does not ask for it
+	Origin *attribute.Origin // the line with the state; nil unless Request.Origins requests it
 }
 
 // Fact returns a fact by its key; empty where the listing does not have it.

@@ -48,9 +48,9 @@ type Request struct {
 
 	Trace func(parser *config.Parser, event tokenizer.TraceEvent) // called with each step of the parsers; may be nil
 
-	open func() (closer, error) // returns what reads standard output in place of parsers; nil for most
+	open func() (closer, error) // returns the reader of standard output that replaces the parsers; nil for most
 
-	isOfBatch bool // the command runs for one batch of ids, which are in the environment
+	isOfBatch bool // the command runs for one batch of ids from the environment
 }
 
 // A Result is how a command went.

@@ -118,7 +118,7 @@ func TestExitCodesAreErrorsWithTheOutput(t *testing.T) {
 	require.ErrorContains(t, b.fails(t, config.StartUpCommand), "only out")
 }
 
-// A shell between rmctl and the submit command may be killed once that has done its work.
+// A shell between rmctl and the submit command may be killed after the command has succeeded.
 func TestACommandThatASignalEndedMayHaveHadItsEffect(t *testing.T) {
 	for script, isAmbiguous := range map[string]bool{"kill -KILL $$": true, "exit 143": true, "exit 153": false, "exit 1": false} {
 		b := newBench(t, shell(script, "", ""))
@@ -184,8 +184,8 @@ func TestUnresolvableTextsRunNothing(t *testing.T) {
 	require.False(t, b.exists("ran"))
 }
 
-// takesTooLong runs a command that is ended before its own end, but not before it has
-// printed something: on a busy machine it may take longer until then.
+// takesTooLong runs a command that exceeds its time limit after printing something: on a busy
+// machine that may need a longer limit.
 func takesTooLong(t *testing.T, script string, grace time.Duration) (b *bench, failed *command.Error, limit string) {
 	t.Helper()
 	for _, limit = range []string{"150ms", "2s", "30s"} {

@@ -35,7 +35,7 @@ type stream struct {
 	marked *markedStream  // removes marks of processes; or nil
 	copy   io.Writer      // the caller of an attached job, or nil
 	tail   tail
-	early  []byte // what came before the parsers were ready
+	early  []byte // output before the parsers were ready
 	err    error  // of the parser
 
 	unmatched, blank int64 // counted by a parser of targets

@@ -55,8 +55,8 @@ func TestStandardOutputWinsOverStandardError(t *testing.T) {
 	}
 }
 
-// The definitions for Cobalt have such an expression for stderr: it takes the
-// empty segment that ends every stream.
+// The definitions for Cobalt have such an expression for stderr: it matches the empty segment
+// that ends every stream.
 func TestAnEmptyStreamHasOneEmptySegment(t *testing.T) {
 	parsers := sets("stdout-parser", "row", "RUNNING") + sets("stderr-parser", "(?s)", "COMPLETED")
 	for script, want := range map[string]string{`echo row`: "RUNNING", `:`: "COMPLETED"} {

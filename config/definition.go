@@ -46,7 +46,7 @@ type Definition struct {
 	LaunchTab    *launchtab.Form
 	Monitor      Monitor
 
-	Files   []string // what the files that make it up are called in positions: its own, and each base after the one that extends it
+	Files   []string // the names of its files in positions: its own, then each base
 	Sources [][]byte // their texts, in UTF-8
 }
 
@@ -54,9 +54,9 @@ type Definition struct {
 type Attribute struct {
 	Position
 	*attribute.Attribute
-	Option   Optional // x:option: of the submit command, which x:options of a line writes
+	Option   Optional // x:option: of the submit command, written by x:options of a line
 	IsQuoted bool     // x:quote: the value follows the option in double quotes
-	Label    string   // x:label: what rows of the form call it
+	Label    string   // x:label: its label in rows of the form
 	Browse   string   // x:browse: rows of the form choose a "file" or a "directory"; empty for neither
 }
 
@@ -177,9 +177,9 @@ type Command struct {
 	PostLaunch         []*SimpleCommand
 	ProcessMarks       []*ProcessMark // x:process-mark, of submit-interactive only
 
-	Read  *Reader // x:read: reads standard output in place of parsers; nil for those
+	Read  *Reader // x:read: the reader of standard output; nil for parsers
 	Batch *Batch  // x:for; nil for a command that runs once
-	Exits []int   // x:exits: further exit codes with which the output counts
+	Exits []int   // x:exits: further exit codes that count as success
 
 	Timeout   time.Duration // x:timeout, 0 for the engine's own limit
 	Interval  time.Duration // x:interval, the shortest time between two runs; 0 for the engine's own
@@ -198,7 +198,7 @@ type Command struct {
 	// Of an x:on-nodes only. Without Arguments and Over the job runs where the target's commands run.
 	Processes string  // NAME=VALUE or NAME, separated by blanks: variables of all processes of the job; references are unresolved
 	Over      string  // "ssh" if rmctl makes the command itself
-	JobIDs    Pattern // matches the whole id of each job that it is for; not set for all jobs
+	JobIDs    Pattern // matches the ids of the jobs that it applies to; unset for all jobs
 	FromNodes bool    // it works on the nodes of the job, too
 	NoSignals bool    // it ends only at the end of its input
 }
@@ -345,7 +345,7 @@ const (
 	NotFound  OutcomeKind = "not-found" // the scheduler does not know the job
 	Denied    OutcomeKind = "denied"    // the user may not do this
 	Finished  OutcomeKind = "finished"  // the job has ended
-	Succeeded OutcomeKind = "ok"        // no failure; only what x:fallback is tried after
+	Succeeded OutcomeKind = "ok"        // no failure; only a condition for x:fallback
 
 	// Done and Empty are successes, whatever the exit code.
 	Done  OutcomeKind = "done"  // the command succeeded

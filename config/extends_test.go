@@ -30,8 +30,8 @@ func readBase(name, from string) (string, []byte, error) {
 	return filepath.ToSlash(file), source, err
 }
 
-// Each folder of testdata/extends has a definition, site.xml, that extends
-// another one. Beside it stand the merged definition and the problems.
+// Each folder of testdata/extends has a definition, site.xml, that extends another one, the
+// merged definition and the problems.
 func TestDefinitionsAreMergedWithTheirBases(t *testing.T) {
 	files, err := filepath.Glob("testdata/extends/*/site.xml")
 	require.NoError(t, err)
@@ -128,8 +128,8 @@ func write(t *testing.T, text *strings.Builder, v reflect.Value, depth int) {
 	}
 }
 
-// requireSameWhenMerged demands that a printed definition is the same one, and
-// no less valid. Other checks than those of the schema take long, and see the same.
+// requireSameWhenMerged requires that a printed definition is the same one, and as valid. Only
+// the schema is checked, since other checks take long and see the same.
 func requireSameWhenMerged(t *testing.T, file string, source []byte) {
 	t.Helper()
 	original, err := config.Read(file, source, readBase)

@@ -32,7 +32,7 @@ type Script struct {
 	InsertEnvironmentAfter int // index of a line from 0; negative inserts nothing
 	DeleteAfterSubmit      bool
 	Lines                  []*Line
-	OptionPrefix           string // x:options: what begins the lines with options of the submit command; empty for none
+	OptionPrefix           string // x:options: the prefix of lines with options of the submit command; empty for none
 }
 
 // A Line is a line of a script or file, joined from its arguments.

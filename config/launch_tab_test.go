@@ -23,8 +23,8 @@ func boundAttributes(tab *launchtab.Tab) []string {
 	return names
 }
 
-// loadForm loads what testdata/launch-tab.xml holds; it gives every element
-// and attribute of the form a value.
+// loadForm loads testdata/launch-tab.xml, which gives every element and attribute of the form
+// a value.
 func loadForm(t *testing.T) *launchtab.Form {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("testdata", "launch-tab.xml"))

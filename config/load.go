@@ -63,14 +63,14 @@ func Read(file string, source []byte, base BaseReader) (*Definition, error) {
 
 type loader struct {
 	base      BaseReader          // nil: a definition that extends another cannot be read
-	strict    bool                // reports what means nothing
+	strict    bool                // reports elements without a meaning
 	documents []*xmltree.Document // the definition's own, and each base after the one that extends it
 	printer   *documentPrinter    // nil: nothing is recorded
 	problems  Diagnostics
 
 	definitionReaders []*Reader                   // x:reader, before the commands that use them
 	validators        map[string]*xmltree.Element // x:validator, by name
-	attributes        []*Attribute                // those before the element that is read
+	attributes        []*Attribute                // those before the current element
 }
 
 func (l *loader) report(at Position, severity Severity, code, message, suggestion string) {

@@ -196,7 +196,7 @@ func (l *loader) probe(e *xmltree.Element) *Probe {
 type ProcessMark struct {
 	Position
 	Text   string // with fields in braces, references unresolved
-	Output bool   // what follows it, to the end of the line or the next such mark, was printed by the process
+	Output bool   // the following text, to the end of the line or the next such mark, was printed by the process
 	Shown  string // "true", once resolved, where the mark is shown
 	IsJob  bool   // the process is the job: its exit code is that of the job
 }

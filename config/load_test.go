@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected diagnostics")
 
-// sample returns a definition that has some of everything.
+// sample returns a definition with an example of each element.
 func sample(t *testing.T) []byte {
 	t.Helper()
 	source, err := os.ReadFile("testdata/sample.xml")

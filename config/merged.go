@@ -33,7 +33,7 @@ type mergedPart struct {
 type effect string
 
 const (
-	changes  effect = "changes"  // the base's element was given what this one mentions
+	changes  effect = "changes"  // it changed parts of the base's element
 	replaces effect = "replaces" // the base's element is gone in favour of this one
 	removes  effect = "removes"  // the base's element is gone
 )
@@ -49,7 +49,7 @@ type gonePart struct {
 	Element  string `json:"element"` // such as line "exec"
 	Effect   effect `json:"effect"`
 	Position string `json:"position"`
-	By       string `json:"by"` // the position of what made it go
+	By       string `json:"by"` // the position of the element that removed it
 }
 
 // Merge reads a definition and what it extends, and puts them together, without

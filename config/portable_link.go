@@ -11,17 +11,17 @@ import (
 type PortableLink struct {
 	Position
 	Name      string
-	Attribute string            // what gets the value; empty for a name that sets nothing
+	Attribute string            // the attribute that gets the value; empty for a name without effect
 	As        string            // the unit or form that the value is converted to; empty for the plain one
-	Text      string            // what the attribute gets, with {} for the value
+	Text      string            // the value of the attribute, with {} for the user's value
 	Separator string            // between the parts of a list
 	Words     map[string]string // translates the users' words into those of the definition
 	When      string            // of after: ok or any
-	Per       []string          // counts that the value is divided by, before it is
+	Per       []string          // counts by which the value is divided first
 	Times     []string          // multiplied by these
 	With      []string          // names that have to be given, and
 	Unless    []string          // names that must not be given, for the link to count; NAME=COUNT is a count that was given so
-	Excludes  []string          // attributes that say the same in another way
+	Excludes  []string          // attributes with the same meaning
 	Most      int               // the highest count; 0 for any
 	Note      string            // why it has no effect
 	Refused   string            // why this is unsupported, and what to do

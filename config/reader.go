@@ -7,7 +7,7 @@ type Reader struct {
 	Position
 	Name        string
 	None        []string // words that mean "no value", in any field
-	Needs       []string // fields without which a record is cut; alternatives separated by |
+	Needs       []string // required fields: a record without them is truncated; alternatives separated by |
 	RepeatsLast bool     // of several records with one id the last counts, as in accounting
 	EndsOnly    bool     // believed about jobs that have ended, and about no others
 	Sources     []*Source
@@ -77,7 +77,7 @@ type Source struct {
 	Kind  string
 	Where XPath // records for which it is false are left out
 	Group XPath // records with the same value become one, with the children row
-	Total XPath // how many records the output says it has; over the whole document, of JSON and XML only
+	Total XPath // the number of records according to the output; over the whole document, of JSON and XML only
 	// Expand names fields that hold lists of names or numbers, such as n[01-04] or 0-3: a record
 	// becomes one for each item. The lists of a record go together.
 	Expand []string
@@ -92,17 +92,17 @@ type Source struct {
 	Begin      Pattern  // x:stanzas, x:log: matches the whole line that begins a record, or a part at its start for x:stanzas
 	Field      Pattern  // x:stanzas: a key and a value, several times in a line
 	Continued  Pattern  // x:stanzas, x:log: the beginning of a line that continues the one before
-	Rest       []string // x:stanzas: fields that take the rest of their line; x:table with a separator: the last column does
-	Repeated   []string // x:stanzas: fields that may stand several times in a record
+	Rest       []string // x:stanzas: fields that extend to the end of their line; x:table with a separator: the last column does
+	Repeated   []string // x:stanzas: fields that may repeat in a record
 	TotalLine  Pattern  // x:stanzas: matches a whole line before or after the records that has their number
 	MayBeEmpty bool     // x:stanzas: an output without text has no records, though it has no such line
-	Until      string   // x:stanzas: the field after which nothing of the record counts
+	Until      string   // x:stanzas: the field after which the rest of the record is ignored
 
 	Expression Pattern // x:lines: matches a whole line
 	Only       bool    // x:lines: counts only if it is the only line
 
 	Time  Pattern     // x:log: the time that begins an event; its first group is the time
-	End   Pattern     // x:log: matches the whole line without which the output is cut; not set for none
+	End   Pattern     // x:log: matches a whole line that complete output has; unset for none
 	Lines []*LogEvent // x:log
 
 	Each XPath // x:json, x:xml: the records in the document
@@ -123,7 +123,7 @@ type Tasks struct {
 	Of       XPath    // a number, or ranges such as [3,6-9%1] and 1-12:1
 	None     []string // words that mean that the record is about no single task
 	Count    XPath    // how many tasks the job has, as a number or as ranges
-	Complete XPath    // a condition without which the end of an array is not believed
+	Complete XPath    // a condition for the end of an array
 	// WithWhole is a condition: the scheduler reports the whole job beside its tasks. An end
 	// counts only if both have ended. Where it is false the job has no tasks.
 	WithWhole XPath
@@ -135,7 +135,7 @@ type Tasks struct {
 type States struct {
 	Position
 	Of    XPath  // the scheduler's word
-	Split string // separates words, which are looked up one by one; empty for one word
+	Split string // separates words, which are translated one by one; empty for one word
 	Rows  []*StateRow
 }
 
@@ -187,7 +187,7 @@ type Join struct {
 	*Command
 	By       XPath // in its records: the id; the id's From if unset
 	ByAll    bool  // by="": every record gets all of them
-	With     XPath // in the records of the command: what By is compared with; their id where it is not set
+	With     XPath // in the records of the command: compared with By; their id if unset
 	Split    string
 	When     XPath // runs only if this is true of some record
 	Optional bool  // may fail

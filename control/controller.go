@@ -45,8 +45,8 @@ type Options struct {
 	LeastInterval time.Duration    // between two listings; a definition can only extend it; 0 for no limit
 	SharedAnswers time.Duration    // the maximum age of an answer shared between processes; 0 for 1 second
 	Types         map[string]tokenizer.Factory
-	Trace         func(*config.Parser, tokenizer.TraceEvent)  // gets what parsers do, from several goroutines where several use the controller; may be nil
-	Step          func(*config.Command, reader.Step)          // as Trace, what readers do with each record
+	Trace         func(*config.Parser, tokenizer.TraceEvent)  // gets the steps of parsers, possibly from several goroutines; may be nil
+	Step          func(*config.Command, reader.Step)          // like Trace, for each record of readers
 	Log           *slog.Logger                                // nil to log nothing
 	OnListed      func(config.CommandElement, command.Listed) // gets a summary of each complete listing by [Controller.Rows]; may be nil
 	OnStaging     func(remote.Transfer)                       // gets how far files are on their way to the target, from several goroutines where several use the controller; may be nil

@@ -28,7 +28,7 @@ func ExampleLoadDefinition() {
 	// reading the definition: stat no-such-file.xml: no such file or directory
 }
 
-// What a submission would run is known without running it.
+// A submission can be rendered without running it.
 func ExampleController_Render() {
 	definition, _, err := check.UsableDefinition("slurm")
 	if err != nil {

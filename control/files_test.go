@@ -111,8 +111,7 @@ const threeFiles = `<managed-files>
 </managed-files>
 <managed-files><file-staging-location>HOME/abs</file-staging-location><file name="third" deleteTargetAfterUse="true"><line><arg>t</arg></line></file></managed-files>`
 
-// listing is a submit command that lists which files exist and what the
-// attributes of files hold.
+// listing is a submit command that lists existing files and the attributes of files.
 const listing = `<submit-batch name="s" waitForId="true"><arg>/bin/sh -c</arg><arg resolve="false">'cd; find . -type f -exec ls -l {} + >seen; printf "%s\n" "$@" >names; echo job 7' sh</arg>
 	<arg>"${ptp_rm:kept#value}" "${ptp_rm:passing#value}" "${ptp_rm:third#value}" "${ptp_rm:managed_file_for_script#value}"</arg>` + jobIDParser + `</submit-batch>`
 

@@ -30,7 +30,8 @@ func probed(t *testing.T, file string) (definition *config.Definition, names []s
 	var input strings.Builder
 	seen := map[string]bool{}
 	for _, a := range plain.Attributes {
-		// Links, and references to what only a submission knows, have values that no form shows.
+		// Links, and references to facts known only at submission, have values that no form
+		// shows.
 		if a.Field(attribute.FieldLinkValueTo) != nil || strings.Contains(a.Text(attribute.FieldDefault), "${") || seen[a.Name()] {
 			continue
 		}

@@ -25,7 +25,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// patience is how long a test waits for what happens at once, but on a busy machine.
+// patience is the time limit for something that takes long only on a busy machine.
 const patience = time.Minute
 
 // define loads a definition with these parts; control data must be in order.
@@ -118,8 +118,8 @@ func (s *site) passes(length time.Duration) {
 // matter. It is ahead of the real clock, which the store uses.
 func (s *site) stopClock() { s.stands = time.Now().Add(time.Hour) }
 
-// limits lets a command run into a limit, which it must have begun for: on a busy machine
-// that may take longer than the shortest limit.
+// limits runs a command into its time limit after it has begun: on a busy machine that may
+// need more than the shortest limit.
 func limits(t *testing.T, run func(limit time.Duration) (hasBegun bool)) {
 	t.Helper()
 	for _, limit := range []time.Duration{150 * time.Millisecond, 2 * time.Second, patience} {
@@ -191,7 +191,7 @@ func (s *site) unresolved(t testing.TB) []job.Job {
 	return open
 }
 
-// path returns a place in the home folder.
+// path returns a path in the home directory.
 func (s *site) path(name string) string { return filepath.Join(s.home, name) }
 
 func (s *site) write(t testing.TB, name, text string) {
@@ -218,7 +218,7 @@ func (s *site) exists(name string) bool {
 	return err == nil
 }
 
-// files returns the names of what lies below a folder of the home folder.
+// files returns the names of files below a directory of the home directory.
 func (s *site) files(t testing.TB, folder string) []string {
 	t.Helper()
 	var names []string
@@ -240,7 +240,7 @@ func running(element, script, attributes, children string) string {
 		element, element, attributes, strings.ReplaceAll(script, "'", `'"'"'`), children, element)
 }
 
-// jobIDParser takes a job's id from the first number of a line.
+// jobIDParser reads a job's id from the first number of a line.
 const jobIDParser = `<stdout-parser delim="\n"><target ref="@jobId"><match><expression>job (\d+)\D*</expression>` +
 	`<set field="name"><entry valueGroup="1"/></set></match></target></stdout-parser>`
 

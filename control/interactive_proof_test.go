@@ -47,8 +47,8 @@ func TestAJobWithoutItsExpectedExitCodeHasNotCompleted(t *testing.T) {
 	}
 }
 
-// runsOnStreams runs an interactive job of a definition that wants a terminal, and returns
-// what became of it.
+// runsOnStreams runs an interactive job of a definition that wants a terminal, and returns the
+// result.
 func runsOnStreams(t *testing.T, script, attributes string, shown *remote.Terminal, stdin string) (j job.Job, stdout, stderr string) {
 	t.Helper()
 	s := newSite(t, define(t, running("submit-interactive", script, `waitForId="true" flags="ALLOCATE_PTY" `+attributes, conversation)))

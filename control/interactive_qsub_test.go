@@ -136,8 +136,8 @@ func TestTheShippedDefinitionFollowsRecordedInteractiveClientsOfPBS(t *testing.T
 	})
 }
 
-// shippedInteractivePBS returns pbs-interactive without its start-up command,
-// which asks a server for queues.
+// shippedInteractivePBS returns pbs-interactive without its start-up command, which queries a
+// server for queues.
 func shippedInteractivePBS(t *testing.T) *config.Definition {
 	t.Helper()
 	definition, _, err := check.UsableDefinition("pbs-interactive")
@@ -180,8 +180,8 @@ func TestInteractivePBSReturnsTheExitCodeOfTheProgram(t *testing.T) {
 	}
 }
 
-// followRecorded plays recorded conversations to a definition, which has to type
-// at first what an expression says.
+// followRecorded replays recorded conversations to a definition, whose first input must match
+// an expression.
 func followRecorded(t *testing.T, definitionOf func(*testing.T) *config.Definition, typesFirst string, ends map[string]recordedEnd) {
 	t.Helper()
 	for name, want := range ends {

@@ -16,7 +16,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// conversation reads what the recorded interactive clients of schedulers print.
+// conversation parses the output of recorded interactive clients of schedulers.
 const conversation = `<stdout-parser delim="\n"><target ref="@jobId">` +
 	`<match><expression>.*waiting for job (\d+)\s*</expression><set field="name"><entry valueGroup="1"/></set><set field="value"><entry value="SUBMITTED"/></set></match>` +
 	`<match><expression>.*job (\d+) ready\s*</expression><set field="name"><entry valueGroup="1"/></set><set field="value"><entry value="RUNNING"/></set></match>` +

@@ -139,7 +139,7 @@ func TestAPollLimitsItsLookUps(t *testing.T) {
 	require.Empty(t, open, "the others come next")
 }
 
-// Of an array, say, each row of a listing is a part.
+// For example, each row of an array is a part of the job.
 func TestAJobWhoseRowHasNoStateIsQueriedWhenItIsFound(t *testing.T) {
 	s, _ := overlooked(t, "")
 	s.write(t, "jobs", "11111111-2222-3333-4444-555555555555 10 IN_PARTS\n"+lateTag+" 9 COMPLETED\n")

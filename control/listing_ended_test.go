@@ -60,7 +60,7 @@ func TestAListingOfEndedJobsGetsTheirIDsWithCommas(t *testing.T) {
 	require.Equal(t, "17,18[].server\n", s.read(t, "asked"))
 }
 
-// Its rows are about whole jobs, and would say less of these than there is.
+// Its rows are about whole jobs, and less precise than the known tasks.
 func TestAListingOfEndedJobsGetsNoIDsOfTasks(t *testing.T) {
 	definition := endedBy(t, "${ptp_rm:job.ids#value}")
 	definition.IDs.Form, definition.IDs.Columns = config.Pattern{Text: `(\d+)(?:\.(\d+))?`}, []string{"job", "task"}

@@ -142,8 +142,7 @@ func TestAnOperationAfterTheDeadlineChangesNothing(t *testing.T) {
 	require.False(t, s.exists("did"))
 }
 
-// A query that is under way while something is done to a job may have read the
-// state of before.
+// A query in progress during an operation may have read the previous state.
 func TestAnAnswerFromBeforeAnOperationIsNotReused(t *testing.T) {
 	s, j := operated(t, "")
 	j = s.status(t, j)
@@ -165,7 +164,7 @@ func TestAJobNotOnRecordCanBeOperatedOn(t *testing.T) {
 	require.Equal(t, "terminate-job 99 99\n", s.read(t, "did"))
 }
 
-// Definitions of jobs that are nothing but a process have no command for any of this.
+// Definitions whose jobs are only processes have no commands for these operations.
 func TestAnUnsupportedOperationOnAProcessReportsItsState(t *testing.T) {
 	without := running("submit-interactive", `:`, "", "")
 	for name, test := range map[string]struct {
@@ -283,8 +282,8 @@ func TestACanceledJobThatDisappearsIsCanceled(t *testing.T) {
 	}
 }
 
-// gone is the status command of definitions that take a job for completed whenever their
-// scheduler complains about it.
+// gone is the status command of definitions that report a job as completed when their
+// scheduler no longer knows it.
 const gone = `<stderr-parser delim="\n"><target ref="@jobId"><match><expression>.+</expression><set field="value"><entry value="COMPLETED"/></set></match></target></stderr-parser>`
 
 func TestAJobThatIsGoneAfterItWasCanceledIsCanceled(t *testing.T) {

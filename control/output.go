@@ -16,7 +16,7 @@ import (
 // An OutputError is the reason why the output of a job cannot be shown.
 type OutputError struct {
 	ID     string
-	Path   string // empty where it is not known
+	Path   string // empty if unknown
 	Detail string // the job's state
 	Err    error
 }
@@ -168,7 +168,7 @@ func (c *attendant) copyFrom(ctx context.Context, name string, offset int64, w i
 	}
 	// A scheduler may name a file without end, or a pipe without a writer.
 	if waits, isPipe := file.(interface{ SetReadDeadline(time.Time) error }); isPipe {
-		unwatch := context.AfterFunc(ctx, func() { _ = waits.SetReadDeadline(time.Unix(1, 0)) }) // which regular files have not
+		unwatch := context.AfterFunc(ctx, func() { _ = waits.SetReadDeadline(time.Unix(1, 0)) }) // which regular files do not support
 		defer unwatch()
 	}
 	copied, err = io.Copy(w, untilDone{ctx, file})

@@ -35,7 +35,7 @@ func earlierError(list *config.Command, last polls.Poll) error {
 // A recordedError has the text of an error on record, and matches an error of its kind.
 type recordedError struct {
 	text string
-	kind error // nil if it is of no particular kind
+	kind error // nil if it has no particular kind
 }
 
 func (e recordedError) Error() string { return e.text }

@@ -125,7 +125,7 @@ func (o *ownPoll) compareEnded(ctx context.Context, turn *poller.Turn, jobs []fo
 	begun, isOpen := o.now(), hasTag(known)
 	listed, err := o.listEnded(ctx, list, known)
 	turn.AddBusy(1, begun)
-	if err != nil { // such as without accounting; queries of single jobs say what fails
+	if err != nil { // for example without accounting; queries of single jobs report the failure
 		o.log.Info("listing ended jobs together failed", "error", err)
 	}
 	settled := map[string]bool{}

@@ -39,8 +39,8 @@ func TestATargetIsPausedAfterRepeatedFailuresUntilItAnswers(t *testing.T) {
 	s.updates(t, jobs, false)
 }
 
-// A job that the controller has forgotten while accounting is away is no reason to
-// leave all others alone.
+// A job that the controller has forgotten while accounting is away must not stop the queries
+// for other jobs.
 func TestAFailingJobDoesNotPauseItsTarget(t *testing.T) {
 	s, jobs := crowd(t, 3, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, job.Running, job.Running)

@@ -67,7 +67,7 @@ func crowd(t testing.TB, count int, attributes string) (*site, []job.Job) {
 	return s, jobs
 }
 
-// shows lets the scheduler have jobs in states, each in words "ID STATE".
+// shows gives the scheduler jobs in states, each as "ID STATE".
 func (s *site) shows(t testing.TB, jobs []job.Job, states ...job.Detail) {
 	t.Helper()
 	var text strings.Builder
@@ -212,7 +212,7 @@ func TestAnAnswerYoungerThanASecondIsFresh(t *testing.T) {
 	require.Equal(t, []string{"1", "1"}, s.asked(t))
 }
 
-// Of a thousand jobs some hundred have left the listing.
+// Some hundred of a thousand jobs have left the listing.
 func TestAFreshQueryAnswersForEachOfManyJobs(t *testing.T) {
 	s, jobs := crowd(t, 90, `x:interval="10s"`)
 	states := make([]job.Detail, len(jobs))
@@ -421,8 +421,8 @@ func TestAnOldAnswerIsReturnedWhileAnotherProcessQueries(t *testing.T) {
 	require.Len(t, s.asked(t), 1)
 }
 
-// Commands of Slurm try for nine seconds to reach a controller that is not there,
-// which keeps nobody busy: it is tried again soon.
+// Commands of Slurm try for nine seconds to reach an absent controller. That keeps no
+// scheduler busy, so rmctl retries soon.
 func TestAnUnreachableSchedulerIsRetriedSoon(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
@@ -457,8 +457,8 @@ func TestAnUnreachableSchedulerIsRetriedSoon(t *testing.T) {
 	}
 }
 
-// What is asked while a scheduler is away may wait until it is back, and then be
-// answered: that was no work either.
+// A command may wait until the scheduler is back and then be answered: that was no work for
+// the scheduler either.
 func TestARecoveredSchedulerIsQueriedSoon(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
@@ -484,8 +484,8 @@ func TestARecoveredSchedulerIsQueriedSoon(t *testing.T) {
 	require.False(t, isAskedSoon(), "it is slow although it was there")
 }
 
-// A query that hangs until its time is up takes long, which is no reason to leave
-// the scheduler alone for twenty times as long once it is back.
+// A query that hangs until its time limit takes long. That must not delay the next query by
+// twenty times as long once the scheduler is back.
 func TestAHungQueryIsRetriedSoon(t *testing.T) {
 	s, jobs := crowd(t, 2, "")
 	s.shows(t, jobs, job.Running, job.Running)
@@ -547,7 +547,7 @@ func TestQueriesUseLittleTimeOfTheScheduler(t *testing.T) {
 
 func TestQueriesSlowDownUntilAChange(t *testing.T) {
 	s, jobs, _ := busy(t, 2, `x:interval="2s"`, 0)
-	// next is how long it takes until the next query.
+	// next is the time until the next query.
 	next := func() time.Duration {
 		asked := len(s.asked(t))
 		for begun := s.ahead; ; s.ahead += 250 * time.Millisecond {

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// portableSite runs nothing; its one command shows what the attributes have become.
+// portableSite runs nothing; its one command shows the resulting values of the attributes.
 func portableSite(t *testing.T, defaults ...string) *site {
 	return newRenderer(t, define(t, `<attribute name="nodes"><validator><regex expression="(\d+(-\d+)?)?"/></validator></attribute>
 		<attribute name="partition"/><attribute name="time" type="integer" max="1440"/><attribute name="chunk.mem" visible="false"/><attribute name="select"/>
@@ -48,7 +48,7 @@ func TestPortableNamesSetTheAttributesThatTheyAreLinkedTo(t *testing.T) {
 		{[]string{"memory", "1GiB"}, []string{"tasksPerNode", "2"}, "n= p= t= m=512 s="},
 		{[]string{"queue", "batch", "wallTime", "2h"}, []string{"queue", "", "wallTime", ""}, "n= p= t= m= s="},
 		{[]string{"nodes", "2-4"}, []string{"nodes", ""}, "n= p= t= m= s="},
-		// Both say the same.
+		// Both give the same value.
 		{nil, []string{"wallTime", "1h", "time", "60"}, "n= p= t=60 m= s="},
 	} {
 		require.Equal(t, c.want, commandLine(t, portableSite(t, c.defaults...), job.Submission{Values: values(c.given...)}), "%v over %v", c.given, c.defaults)

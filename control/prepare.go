@@ -23,7 +23,7 @@ type prepared struct {
 	job        *attribute.Attribute // named once the scheduler's id is known
 	submit     *config.Command
 	files      []submission.StagedFile
-	invocation *command.Invocation // what submit was resolved to
+	invocation *command.Invocation // the resolved submit command
 	request    job.Submission
 }
 

@@ -37,8 +37,8 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkPrepare resolves an interactive submission to Slurm up to where it would be
-// recorded, with a session that is on record.
+// BenchmarkPrepare resolves an interactive submission to Slurm with a recorded session, up to
+// the point of recording it.
 func BenchmarkPrepare(b *testing.B) {
 	site := newSite(b, shipped(b, "slurm-interactive"), func(o *control.Options) {
 		o.Connection = playedConnection{o.Connection, nil}

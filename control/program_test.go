@@ -94,7 +94,7 @@ func TestArgumentsSurviveShellAndSplitting(t *testing.T) {
 		require.Equal(t, want, rendering.Commands[0].Arguments)
 		for _, shell := range []string{"/bin/sh", "/bin/bash", "/bin/csh", "/bin/tcsh"} {
 			if _, err := os.Stat(shell); err != nil || strings.HasSuffix(shell, "csh") && strings.ContainsAny(rendering.Script[:len(rendering.Script)-1], "\n") {
-				continue // csh has line breaks in no quotes that sh would know
+				continue // csh cannot quote line breaks as sh does
 			}
 			printed, err := exec.CommandContext(t.Context(), shell, "-c", rendering.Script).Output()
 			require.NoError(t, err, rendering.Script)

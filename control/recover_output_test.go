@@ -29,7 +29,7 @@ func onLocal(t *testing.T) (*control.Controller, *jobstore.Store) {
 	return control.New(control.Options{Target: "local", Definition: definition, Connection: connection, Store: store}), store
 }
 
-// rmctl is killed before it reads the id: the record knows the tag alone.
+// rmctl is killed before it reads the id: the record has only the tag.
 func TestARecoveredLocalJobHasItsOutput(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

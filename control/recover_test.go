@@ -172,7 +172,7 @@ func TestTheScriptNameBeginsWithTheTag(t *testing.T) {
 	require.Equal(t, job.Tag+"managed_file_for_script\n", s.read(t, "name"))
 }
 
-// Schedulers that forget jobs can be believed only while they cannot have forgotten this one.
+// A scheduler that forgets jobs proves absence only while it cannot have forgotten this one.
 func TestALookUpGetsTheAgeOfTheSubmission(t *testing.T) {
 	s := newSite(t, define(t, running("submit-batch", "echo job 7", `waitForId="true" x:timeout="10s"`, jobIDParser)+
 		running("x:find-job", `echo "$RMCTL_AGE" >age`, `x:timeout="1m"`, `<environment name="RMCTL_AGE" value="${ptp_rm:job.age#value}"/>`)))

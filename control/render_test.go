@@ -67,7 +67,7 @@ func TestEveryPTPDefinitionIsRendered(t *testing.T) {
 	}
 }
 
-// oldSpellings turn a definition into what older generations of the format wrote.
+// oldSpellings rewrites a definition in the syntax of older generations of the format.
 var oldSpellings = map[string]func(string) string{
 	"test definitions":   func(text string) string { return namespace.ReplaceAllString(text, `xmlns="http://org.eclipse.ptp/rm"`) },
 	"current namespace":  func(text string) string { return namespace.ReplaceAllString(text, `xmlns="http://eclipse.org/ptp/rm"`) },
@@ -135,8 +135,8 @@ func expected(t *testing.T, values, extension string) string {
 	return string(text)
 }
 
-// submissionOf reads what a case submits. A line that begins with a double quote
-// is a line quoted as in Go.
+// submissionOf reads the submission of a case. A line that begins with a double quote is a Go
+// string literal.
 func submissionOf(t *testing.T, file string) job.Submission {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -50,8 +50,7 @@ type endedProcess struct{ remote.Handle }
 
 func (endedProcess) Wait() (int, error) { return 0, nil }
 
-// everybodysJobs is what x:list-jobs of the definition for Slurm prints for the jobs of a
-// busy cluster.
+// everybodysJobs is the output of x:list-jobs of the Slurm definition on a busy cluster.
 func everybodysJobs(jobs int) []byte {
 	var listing bytes.Buffer
 	for i := range jobs {
@@ -114,8 +113,8 @@ func BenchmarkRows(b *testing.B) {
 	b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/(jobs*float64(b.N)), "B/row")
 }
 
-// BenchmarkSharedRows lists 100,000 jobs as BenchmarkRows, keeps them for another process,
-// and has that read them: rows in a second of each.
+// BenchmarkSharedRows lists 100,000 jobs as BenchmarkRows, shares them with another process,
+// and lets that read them. It reports rows per second for each.
 //
 //	go test ./control -run '^$' -bench SharedRows -benchtime 3x
 func BenchmarkSharedRows(b *testing.B) {

@@ -76,7 +76,7 @@ func TestProcessesShareEachListing(t *testing.T) {
 			require.False(t, due.Before(next.Add(10*time.Second)), "until the next one is due")
 		}
 		begun = next
-		views = append(views[1:], views[0]) // another one comes first
+		views = append(views[1:], views[0]) // another process is first
 	}
 	require.Equal(t, 6, views[0].listings(t))
 }
@@ -149,7 +149,7 @@ func TestLatestRowsQueriesNoScheduler(t *testing.T) {
 	require.ErrorIs(t, err, control.ErrNotListed, "one that has failed is newer")
 }
 
-// Values of a target may decide what a parser makes of a line.
+// A parser may depend on values of a target.
 func TestTargetsWithOtherValuesDoNotShareAListing(t *testing.T) {
 	s := newSite(t, cluster(t, `x:interval="10s"`))
 	s.stopClock()

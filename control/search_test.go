@@ -80,7 +80,7 @@ func TestManySubmissionsAreLookedUpByOneCommand(t *testing.T) {
 	require.Equal(t, 50, done[49])
 }
 
-// An old submission does not make the queries for all others long.
+// An old submission must not extend the queries for all others.
 func TestSubmissionsOfVeryDifferentAgeAreLookedUpSeparately(t *testing.T) {
 	s := countedQueue(t)
 	s.stopClock()
@@ -97,7 +97,7 @@ func TestSubmissionsOfVeryDifferentAgeAreLookedUpSeparately(t *testing.T) {
 	require.Equal(t, 2, s.ran(t, "accounted"))
 }
 
-// Each of its look-ups is another command, so jobs that one listing has are not looked up.
+// Each of its look-ups is a different command, so jobs in one listing are not looked up.
 func TestAListingSavesLookUpsThatNameTheTag(t *testing.T) {
 	s, _ := overlooked(t, "")
 	jobs := s.fifty(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// leaves records a submission that was cut off with its files in place; a file
-// "stays:NAME" is not to be removed.
+// leaves records an interrupted submission with its files in place; a file "stays:NAME" must
+// not be removed.
 func (s *site) leaves(t *testing.T, tag string, files ...string) job.Job {
 	t.Helper()
 	staged := make([]jobstore.Staged, len(files))
@@ -78,7 +78,7 @@ func TestTheIdIsOnRecordBeforeFilesAreRemoved(t *testing.T) {
 	require.Len(t, recorded, 1)
 }
 
-// breaksOff leaves what a program leaves that is killed while it writes a file.
+// breaksOff leaves the files of a program that was killed while it wrote one.
 func (s *site) breaksOff(t *testing.T, file string) (partial string) {
 	t.Helper()
 	partial = path.Join(path.Dir(file), files.PartialName(file, "1234"))

@@ -28,7 +28,7 @@ func asked(t *testing.T, children, others string) (*site, job.Job) {
 	return s, s.submits(t, job.Submission{Executable: "x"})
 }
 
-// answering writes what the scheduler answers from now on.
+// answering sets the answer of the scheduler.
 func (s *site) answering(t *testing.T, script string) { s.write(t, "answer", script) }
 
 func (s *site) status(t *testing.T, job job.Job) job.Job {
@@ -203,8 +203,8 @@ func TestACanceledQueryMakesTheJobStale(t *testing.T) {
 	})
 }
 
-// givesUp begins to ask for a job, and gives it up when the command has begun, which
-// writes the file asked. The job must be taken for what it was.
+// givesUp starts to query a job, and cancels once the command has begun, which writes the file
+// asked. The job must keep its state.
 func (s *site) givesUp(t *testing.T, tag string, ask func(context.Context) error) {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())

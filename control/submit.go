@@ -21,7 +21,7 @@ import (
 type SubmitError struct {
 	Tag     string // of the submission
 	Unknown bool   // the job may still exist
-	Output  string // what the submit command printed, where no id was found in it
+	Output  string // the output of the submit command if it has no id
 	Err     error
 
 	// Unconfirmed is why looking for the job decided nothing, if rmctl looked for it.

@@ -42,7 +42,8 @@ func TestAForgottenTaskStillCounts(t *testing.T) {
 	}
 }
 
-// A job in a state that is not understood is there: what other commands do not know of it makes it no forgotten one.
+// A job in an unknown state exists: other commands that do not find it do not make it a
+// forgotten one.
 func TestAJobThatOneCommandFindsIsNotForgotten(t *testing.T) {
 	const table = `<x:read><x:table columns="id word"/><x:states of="word"><x:state is="RUNNING" words="R"/></x:states></x:read>`
 	const fallback = `<x:fallback name="past" on="ok"><arg>/bin/sh -c '. ./past'</arg>` + table + `</x:fallback>`

@@ -35,14 +35,13 @@ func (s *site) fills(t *testing.T) (repair func()) {
 	}
 }
 
-// Nobody takes a submission for one that is under way because its process goes on
-// with something else.
+// A submission does not count as in progress because its process continues with other work.
 func TestAnUnrecordedOutcomeIsRecordedLater(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
 		phase  job.Phase
 	}{
-		"a doubt":   {`echo "connection lost"`, job.PhaseRejected}, // once the scheduler was asked
+		"a doubt":   {`echo "connection lost"`, job.PhaseRejected}, // once the scheduler was queried
 		"a refusal": {`echo "denied" >&2; exit 1`, job.PhaseRejected},
 		"a job":     {`echo job 7`, job.PhaseSubmitted},
 	} {

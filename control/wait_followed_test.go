@@ -20,7 +20,7 @@ func tagsOf(jobs []job.Job) []string {
 	return tags
 }
 
-// by returns an observation that another process has made just now.
+// by returns an observation that another process has just made.
 func (s *site) by(detail job.Detail) job.Observation {
 	return job.Observation{Detail: detail, Observed: s.options.Now(), Source: "another"}
 }
@@ -112,7 +112,7 @@ func TestAWaitForAJobWithAReusedIDEnds(t *testing.T) {
 	require.ErrorContains(t, missing, "another job")
 }
 
-// That a job is missing once more is on record, but nothing that happens to it.
+// A repeated absence of a job is recorded, but it is not an event.
 func TestAWaitForAMissingJobEndsAfterEnoughQueries(t *testing.T) {
 	s, jobs := crowd(t, 2, `x:interval="1s"`)
 	s.shows(t, jobs, job.Running, "")

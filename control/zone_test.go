@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A farConnection is one to a place in another time zone.
+// A farConnection is a connection to a host in another time zone.
 type farConnection struct {
 	remote.Connection
 	zone string

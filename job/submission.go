@@ -15,14 +15,14 @@ type Submission struct {
 	Script      string // a local file to submit instead of the definition's script
 	Tab         string // the title of the form's tab in use; empty for the default
 	Debug       bool   // whether to use the definition's command for debugging
-	Track       bool   // whether rmctl-node runs each process of the program and keeps what happens to it
+	Track       bool   // whether rmctl-node runs each process of the program and tracks it
 	RankFrom    string // with Track, the variable with the rank of a process; empty for the launcher's
 	Tag         string // a new UUID that identifies the submission; empty to have one generated
 	Ensemble    string // id of the ensemble that the job is a part of; empty for other jobs
 	Part        string // label of the part
 
 	Terminal  bool // an interactive job has a terminal if its definition wants one
-	Hosted    bool // this process runs the job for another one, and goes on when the job has ended
+	Hosted    bool // this process runs the job for another one, and continues after its end
 	Invisible bool // Values may set invisible attributes, replacing what commands find out
 
 	Wrapper []string // words before the program; rmctl adds its own for Track

@@ -89,7 +89,7 @@ const (
 	factQueue     = "queue"
 	factNodes     = "nodes"
 	factSubmitted = "submitted"
-	factFurther   = "attributes" // those that have no column, as package further keeps them
+	factFurther   = "attributes" // attributes without a column, in the format of package further
 )
 
 // factsOf returns the names of the facts that columns show, behind others.

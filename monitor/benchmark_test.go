@@ -78,8 +78,8 @@ func (c *listedCluster) write(b testing.TB, element config.CommandElement, lines
 	require.NoError(b, file.Close())
 }
 
-// fill makes listings of a cluster that is busy: a tenth of the jobs run, on up to
-// four nodes, most others wait. The jobs for which changed holds are in another state.
+// fill makes listings of a busy cluster: a tenth of the jobs run, on up to four nodes, most
+// others wait. Jobs for which changed is true are in another state.
 func (c *listedCluster) fill(b testing.TB, jobs, nodes int, changed func(int) bool) {
 	const queues, users = 20, 500
 	c.write(b, config.ListQueues, queues, func(w *bufio.Writer, i int) {
@@ -153,8 +153,8 @@ func processorTime(b testing.TB) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// passes makes passes and reports their processor time: wall time says little while
-// others use the machine.
+// passes runs passes and reports their processor time: wall time says little while others use
+// the machine.
 func passes(b *testing.B, pass func()) {
 	b.ReportAllocs()
 	before := processorTime(b)
@@ -166,8 +166,8 @@ func passes(b *testing.B, pass func()) {
 
 var sizes = []struct{ jobs, nodes int }{{100_000, 10_000}, {1_000_000, 10_000}}
 
-// sources are where the rows of a pass come from: from a command by way of the
-// parsers, or from memory, which leaves the monitor and the model alone.
+// sources are the sources of the rows of a pass: a command and its parsers, or memory, which
+// measures only the monitor and the model.
 var sources = []struct {
 	name string
 	of   func(b testing.TB, c *listedCluster) lister

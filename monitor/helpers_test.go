@@ -56,14 +56,14 @@ func newSource() *source {
 	return &source{rows: map[model.Kind][]row{}, lacks: map[model.Kind]bool{}, failures: map[model.Kind]error{}, lasts: map[model.Kind]time.Duration{}, calls: map[model.Kind]int{}}
 }
 
-// takes changes how long the next listings of a kind take.
+// takes sets the duration of the next listings of a kind.
 func (s *source) takes(kind model.Kind, length time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lasts[kind] = length
 }
 
-// set changes what the next listing of a kind has.
+// set sets the rows of the next listing of a kind.
 func (s *source) set(kind model.Kind, failure error, rows ...row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func watching(t *testing.T, test func(*testing.T, *watch)) {
 	})
 }
 
-// begin has the monitor list everything the first time.
+// begin makes the monitor list everything for the first time.
 func (w *watch) begin() {
 	w.Monitor = monitor.New(w.options)
 	ctx, stop := context.WithCancel(w.t.Context())

@@ -13,7 +13,7 @@ import (
 // A lastRow is the last shown state of a job that is no longer listed.
 type lastRow struct {
 	facts  keptFacts
-	listed time.Time // when the listing that lacked it had come
+	listed time.Time // the time of the listing that lacked it
 }
 
 // How long jobs that are gone may wait to be found on record, and how many.

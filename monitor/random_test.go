@@ -16,8 +16,8 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A chance draws what a scheduler and a user may do next. Ids are few, so that they
-// come again.
+// A chance generates the next actions of a scheduler and a user. It uses few ids, so that they
+// repeat.
 type chance struct {
 	*rand.Rand
 	recorded map[string]job.Job // by tag
@@ -51,7 +51,7 @@ func (c *chance) rows() []row {
 	return rows
 }
 
-// happens draws what happens to the record.
+// happens generates a change of the record.
 func (c *chance) happens() {
 	for range c.IntN(4) {
 		c.tags++
@@ -70,7 +70,7 @@ func (c *chance) happens() {
 	}
 }
 
-// elements returns the ids of the elements that there have to be, with their tags.
+// elements returns the ids of the expected elements, with their tags.
 func (c *chance) elements(rows []row) map[string]string {
 	elements, shown := map[string]string{}, map[string]bool{}
 	for _, r := range rows {

@@ -297,7 +297,7 @@ func (j *jobs) settleOne(u *model.Update, job *recorded) {
 	id := j.elementOf(job)
 	if !isShown || job.shown != id {
 		j.hide(u, job, id)
-		delete(j.known, id) // which was of before, or of a listing that does not have it any more
+		delete(j.known, id) // from an earlier listing
 		j.update(u, id, job.lastFacts(id), job, false)
 		job.shown, job.shownAs = id, job.print
 		j.record.showing[id] = job.Tag

@@ -129,7 +129,7 @@ func (r *repeats) collected() map[string]keptFacts {
 	}
 	for id, before := range r.ids {
 		if kept, came := r.rows[id]; before && (!came || kept.rows == 1) {
-			delete(r.ids, id) // it comes again no more
+			delete(r.ids, id) // it is not repeated
 		}
 	}
 	clear(r.rows)

@@ -25,8 +25,9 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// Programs in place of Slurm's. What squeue prints is recorded, as --format=%i|%F|%K|%j|%u|%P|%t|%T|%r|%R|%M|%l|%D|%C|%S|%e|%V|%Z|%o
-// of a real one with 4,268 jobs, in the form that the listing wants.
+// Fake programs of Slurm. The output of squeue is recorded, with
+// --format=%i|%F|%K|%j|%u|%P|%t|%T|%r|%R|%M|%l|%D|%C|%S|%e|%V|%Z|%o, from a real one with
+// 4,268 jobs, in the format of the listing.
 const (
 	replayedSqueue = `#!/bin/sh
 for argument; do case $argument in --Format=*) mark=${argument##*:};; --format=*) mark=;; esac; done
@@ -51,7 +52,7 @@ type slurm struct{ controller *control.Controller }
 func (s slurm) Rows(ctx context.Context, kind model.Kind, each func(string, monitor.Facts) error) (monitor.Outcome, error) {
 	element := map[model.Kind]config.CommandElement{model.Queue: config.ListQueues, model.Node: config.ListNodes, model.Job: config.ListJobs}[kind]
 	listed, err := s.controller.Rows(ctx, element, config.AllJobs, func(row command.Row) error { return each(row.ID, row) })
-	// As long as a command may take that is soon repeated.
+	// The time limit of a command that is repeated soon.
 	return monitor.Outcome{Took: time.Millisecond, NotUnderstood: listed.NotUnderstood}, err
 }
 

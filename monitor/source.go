@@ -10,7 +10,7 @@ type Facts interface {
 
 // An Outcome summarizes a listing.
 type Outcome struct {
-	Begun         time.Time     // of the scheduler's own command, which may have been made for somebody else; the present moment if zero
+	Begun         time.Time     // of the scheduler's own command, which another process may have run; now if zero
 	Took          time.Duration // of the scheduler's own command; 0 to have it measured here
 	NotUnderstood int           // rows that the definition made no element of
 	Gone          []string      // ids of jobs that are gone, of [Options.JobChanges]

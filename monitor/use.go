@@ -119,7 +119,7 @@ func (j *jobs) usedNodes(working workOfJobs) map[string]usedBy {
 		_, isPlaced := j.use.placed[id]
 		for node, work := range nodes {
 			if isPlaced && work&worksOn == 0 {
-				continue // its list of nodes has those that are left
+				continue // its list of nodes has the remaining ones
 			}
 			by := used[node]
 			by.own = true

@@ -51,7 +51,7 @@ func (c *connection) start(ctx context.Context, command remote.Command) (remote.
 		l.close()
 		defer r.Terminate()
 		if _, isReceived := errors.AsType[*peer.ReceivedError](err); isReceived && ctx.Err() != nil {
-			return nil, ctx.Err() // which is why it was not started
+			return nil, ctx.Err() // the reason why it was not started
 		}
 		return nil, c.lost(err)
 	}

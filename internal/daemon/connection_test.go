@@ -106,7 +106,7 @@ func TestACanceledPromptIsWithdrawn(t *testing.T) {
 		go func() {
 			defer giveUp()
 			select {
-			case <-shown: // a question given up before would not reach the user
+			case <-shown: // a prompt canceled earlier would not reach the user
 			case <-asking.Done():
 			}
 		}()
@@ -258,7 +258,7 @@ func TestStartingAProcessCanBeCanceled(t *testing.T) {
 	})
 }
 
-// startsLate is a host that reports the start of a process only once the client has given up.
+// startsLate is a host that reports the start of a process only after the client has canceled.
 type startsLate struct {
 	remote.Connection
 	begun chan<- struct{}
@@ -283,7 +283,7 @@ func TestAProcessThatEndsAtOnceWasStarted(t *testing.T) {
 	require.NoError(t, connection.Close())
 }
 
-// endsAtOnce is a place where every process has ended once it was started.
+// endsAtOnce is a host on which every process ends right after its start.
 type endsAtOnce struct{ remote.Connection }
 
 func (endsAtOnce) Info() remote.Info { return remote.Info{} }

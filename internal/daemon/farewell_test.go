@@ -19,8 +19,8 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// lateReader is a connection of a client that does not read, though all that comes is
-// taken from the line, until it is resumed.
+// lateReader is the connection of a client that does not read until it is resumed, although
+// the data is taken from the line.
 type lateReader struct {
 	net.Conn
 	mutex  sync.Mutex
@@ -95,7 +95,7 @@ func TestClientsGetTheFinalOutputWhenTheProcessEnds(t *testing.T) {
 	for range 5 {
 		for operation, said := range map[string]struct {
 			asked request
-			last  string // of what comes
+			last  string // of the data
 			hear  func(l *link) error
 		}{
 			operationConnections: {request{}, "[", func(l *link) error { return l.receiveAnswer(&[]ConnectionInfo{}) }},
@@ -126,7 +126,8 @@ func TestClientsGetTheFinalOutputWhenTheProcessEnds(t *testing.T) {
 	// Clients that hold a connection are disconnected.
 	<-held.(*connection).hold.session.CloseChan()
 	for _, one := range all {
-		// What a client sends before it reads, such as room for more, ends its link where nobody is there.
+		// If a client sends before it reads, for example a window update, its link ends when
+		// the other end is gone.
 		require.NoError(t, one.send(instruction{}))
 	}
 	for _, one := range all {

@@ -18,7 +18,7 @@ import (
 // patience bounds every wait for something that must happen.
 const patience = time.Minute
 
-// place is where the tests connect to.
+// place is the host of the test connections.
 var place = daemon.Place{Transport: "ssh", Host: "there"}
 
 // shortFolder returns a directory whose path leaves room for a socket.
@@ -64,7 +64,7 @@ func (c *connector) all() []*breakable {
 type breakable struct {
 	remote.Connection
 	closed, broken chan struct{}
-	ended          chan struct{} // closed when it has noticed that it is broken
+	ended          chan struct{} // closed when it has detected the break
 	once           sync.Once
 }
 
@@ -119,8 +119,8 @@ func serve(t testing.TB, o daemon.Options) *served {
 	return s
 }
 
-// serveUsed is serve for a process that soon ends where nobody uses it. A slow machine may take
-// longer for the first use: then another process serves.
+// serveUsed is serve for a process that ends soon when unused. On a slow machine it may end
+// before its first use: then another process serves.
 func serveUsed(t testing.TB, o daemon.Options, use func(client *daemon.Client) error) *served {
 	t.Helper()
 	o.Folder = shortFolder(t)

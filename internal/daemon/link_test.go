@@ -302,8 +302,8 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// FuzzMessages reads anything as the messages of a conversation, which must
-// neither crash, nor hang, nor take more than its bounds.
+// FuzzMessages reads arbitrary messages of a conversation, which must not crash, hang, or
+// exceed the limits.
 func FuzzMessages(f *testing.F) {
 	for _, value := range []any{
 		newStartRequest(Place{Host: "h"}, remote.Command{Arguments: []string{"a"}, Terminal: &remote.Terminal{}}), request{Launch: json.RawMessage("{}")},
@@ -329,7 +329,7 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// unpackAll does what the receiver of a message does first.
+// unpackAll unpacks a message as its receiver does first.
 func unpackAll(t *testing.T, value any) {
 	switch given := value.(type) {
 	case *answer:

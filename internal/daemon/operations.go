@@ -205,7 +205,7 @@ func answerAbout(file remote.File, request fileRequest, content io.Writer) fileA
 		buffer := make([]byte, min(request.Read, longestRead))
 		answer.Count, err = file.Read(buffer)
 		if answer.Count > 0 {
-			_, err = content.Write(buffer[:answer.Count]) // an error of reading comes again with the next read
+			_, err = content.Write(buffer[:answer.Count]) // the next read returns the error again
 		}
 		if answer.End = errors.Is(err, io.EOF); answer.End {
 			err = nil
@@ -329,7 +329,7 @@ func (c *conversation) exited(ctx context.Context, outputs streams, code int, er
 		}
 	}
 	if ctx.Err() != nil {
-		return ctx.Err() // the end of the client or of this process may be what ended it
+		return ctx.Err() // the client or this process may have ended it
 	}
 	return c.send(exit{code, pack(err)})
 }

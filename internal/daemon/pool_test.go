@@ -63,7 +63,7 @@ func TestAClientThatLeavesDuringAProbeKeepsTheConnection(t *testing.T) {
 	require.Equal(t, 1, made)
 }
 
-// workingConnection has to stay while it is busy.
+// workingConnection is busy, so it has to stay open.
 type workingConnection struct {
 	remote.Connection
 	isBusy bool
@@ -101,7 +101,7 @@ func TestAgentsOfOneHostHaveSeparateConnections(t *testing.T) {
 	require.Len(t, p.list(), 5)
 }
 
-// agentLost is the loss of what runs over a connection.
+// agentLost is the loss of a process that runs over a connection.
 type agentLost struct{ error }
 
 func (agentLost) KeepsConnection() bool { return true }

@@ -59,8 +59,8 @@ func TestTheSocketOfADeadProcessIsTakenOver(t *testing.T) {
 	require.NoError(t, connect(t, serve(t, daemon.Options{Folder: folder}).client(t)).Close())
 }
 
-// serveUnused serves in a folder until the process finds that nobody uses it, which is
-// at once, and returns why it ended: nil where it has served.
+// serveUnused serves in a directory until the process finds itself unused, which is at once,
+// and returns why it ended: nil if it has served.
 func serveUnused(t *testing.T, folder string) error {
 	t.Helper()
 	return daemon.Serve(t.Context(), daemon.Options{Folder: folder, Idle: time.Millisecond, Connect: (&connector{}).connect})
@@ -146,7 +146,8 @@ func TestAnotherBuildTakesOver(t *testing.T) {
 	old.wait(t)
 }
 
-// Clients of two builds that come at the same time start a process each, and the first process stays.
+// Clients of two builds that come at the same time start a process each. The first process
+// stays.
 func TestAClientEndsTheProcessOfAnotherBuildOnce(t *testing.T) {
 	old := serve(t, daemon.Options{Build: "old"})
 	client, err := daemon.Open(t.Context(), daemon.ClientOptions{Folder: old.options.Folder, Build: "new", Start: func() error {
@@ -161,8 +162,8 @@ func TestAClientEndsTheProcessOfAnotherBuildOnce(t *testing.T) {
 	require.NotNil(t, client)
 }
 
-// Or the process that its client comes to next is the one that ends. Many times, as only
-// now and then somebody was cut off too early.
+// Or the process of the next client is the one that ends. It repeats, since a client was
+// rarely disconnected too early.
 func TestTheSocketIsRemovedBeforeClientsAreClosed(t *testing.T) {
 	for range 50 {
 		s := serve(t, daemon.Options{})

@@ -214,7 +214,7 @@ type fileRequest struct {
 // fileAnswer answers a fileRequest.
 type fileAnswer struct {
 	Failed   *failure `json:",omitempty"`
-	Count    int      // bytes, which precede the answer on the stream of the file
+	Count    int      // bytes, which precede the answer in the stream of the file
 	End      bool     // of the file
 	Position int64
 	Info     *files.Info `json:",omitempty"`

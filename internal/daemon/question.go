@@ -34,7 +34,7 @@ func (l *link) Ask(ctx context.Context, q remote.Question) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", remote.ErrNobodyToAsk, err)
 	}
-	defer opened.Close() // the client takes back a question that is not answered yet
+	defer opened.Close() // the client withdraws an unanswered prompt
 	defer context.AfterFunc(ctx, func() { _ = opened.SetReadDeadline(time.Unix(1, 0)) })()
 	var received reply
 	err = json.NewEncoder(opened).Encode(question{packText(q.Host), packText(q.Text), q.Secret})

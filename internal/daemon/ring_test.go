@@ -23,7 +23,7 @@ func TestARingKeepsTheLastBytesAndAllUnreadOnes(t *testing.T) {
 	late := r.read()
 	more := strings.Repeat("more", ringBytes/2)
 	go func() {
-		r.write(1, []byte(more)) // as the reader takes it
+		r.write(1, []byte(more)) // when the reader reads it
 		r.finish()
 	}()
 	var read strings.Builder

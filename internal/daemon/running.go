@@ -45,7 +45,7 @@ type outputCopy struct {
 
 // ending is how a process or session ended, as far as that is known.
 type ending struct {
-	code int // -1 if it is not known
+	code int // -1 if unknown
 	err  error
 }
 
@@ -149,7 +149,7 @@ func (l *link) instruct(i instruction) { _ = l.send(i) }
 // Signal sends a signal to the process group.
 func (r *running) Signal(number syscall.Signal) error {
 	err := r.link.send(instruction{Signal: number})
-	if err == nil || r.link.session.IsClosed() { // it has ended, or Wait reports what happened
+	if err == nil || r.link.session.IsClosed() { // if it has ended, Wait reports that
 		return nil
 	}
 	return fmt.Errorf("sending signal %v: %w", number, err)

@@ -17,7 +17,7 @@ type waiters struct {
 }
 
 type waiter struct {
-	ctx      context.Context // done when it goes away
+	ctx      context.Context // done when it leaves
 	prompter remote.Prompter
 }
 

@@ -16,7 +16,7 @@ import (
 // Submissions are the submissions whose outcome is still unknown after a search, by the reason.
 type Submissions struct {
 	groups []*group
-	others []error // what else failed
+	others []error // other errors
 }
 
 // A group are the submissions that are in doubt for one reason.

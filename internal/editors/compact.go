@@ -16,7 +16,7 @@ import (
 type compactWriter struct {
 	out     strings.Builder
 	globals map[string]*xmltree.Element // by kind and name
-	within  map[string][]string         // the patterns of x elements, by the elements that they stand in
+	within  map[string][]string         // the patterns of x elements, by their parent elements
 	pending []func()                    // patterns to write
 	known   map[string]bool             // patterns that are written, or pending
 	err     error                       // the first

@@ -14,7 +14,7 @@ import (
 // A directive is the option of a scheduler for a portable name.
 type directive struct {
 	scheduler string // as in directiveSchedulers
-	starts    string // what may stand before the value, separated by |
+	starts    string // prefixes of the value, separated by |
 	name      string // the portable name
 	link      string // further attributes of the link
 }

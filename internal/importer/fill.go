@@ -19,7 +19,7 @@ type filling struct {
 	defined map[string]bool // attributes of the document and its bases
 	parts   []string        // of control-data, in order
 	readers []string        // that are among the parts
-	names   []string        // attributes that the parts need, which the document lacks
+	names   []string        // attributes that the parts need and the document lacks
 }
 
 // copyExtensions adds the extensions of a name, notes the attributes that they refer to, and

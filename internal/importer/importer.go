@@ -66,7 +66,7 @@ type Kind string
 const (
 	carried Kind = "carried" // it is in the result
 	added   Kind = "added"   // it comes from the shipped definition
-	changed Kind = "changed" // it is there in another way, which may have to be looked at
+	changed Kind = "changed" // it was translated, and may need a check
 	Lost    Kind = "lost"    // it is not in the result
 )
 
@@ -82,7 +82,7 @@ type Remark struct {
 // An Error is the reason why a file cannot be imported, with its position.
 type Error struct {
 	File         string
-	Line, Column int // from 1; 0 where it is not known
+	Line, Column int // from 1; 0 if unknown
 	Reason       string
 }
 

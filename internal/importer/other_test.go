@@ -148,8 +148,7 @@ func TestInvalidFilesAreRefusedWithTheirPosition(t *testing.T) {
 	require.ErrorContains(t, err, "invalid target name")
 }
 
-// No file makes the import fail in another way than with an error, and what it
-// makes can be loaded.
+// Any file gives a loadable result or an error.
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(ptpDefinition))
 	f.Add([]byte("v2:\n  login: {host: a}\n  job: {adapter: slurm, bin: /x, bin_overrides: {sbatch: /y}}\n"))

@@ -31,8 +31,8 @@ func load(t *testing.T, result *importer.Result) (*config.Definition, config.Dia
 	})
 }
 
-// rendered shows the script, the files and the commands of a definition, but those
-// that only the other one has.
+// rendered shows the script, the files and the commands of a definition, without those that
+// only the other one has.
 func rendered(t *testing.T, d, other *config.Definition) string {
 	t.Helper()
 	local, err := remote.NewLocal()

@@ -25,7 +25,7 @@ type Record struct {
 	snapshot stored.Reader
 	write    stored.Writer
 	durable  stored.Writer     // waits for the disk
-	explain  func(error) error // adds what a failure of the database means
+	explain  func(error) error // explains a failure of the database
 }
 
 // NewRecord returns the record in a database that has its tables.

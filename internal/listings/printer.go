@@ -17,7 +17,7 @@ import (
 type Column[T any] struct {
 	Title  string
 	Cell   func(T) string
-	Key    func(T) string // what rows are sorted by; nil for the cell
+	Key    func(T) string // the sort key of rows; nil for the cell
 	IsWide bool           // whether only wide tables have it
 }
 

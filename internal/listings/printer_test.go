@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// list prints jobs as flags say.
+// list prints jobs according to flags.
 func list(jobs []*job.Job, target string, flags ...string) (string, error) {
 	var choices Choices
 	set := pflag.NewFlagSet("", pflag.ContinueOnError)

@@ -24,7 +24,7 @@ type Repeated struct {
 	Interval time.Duration // the shortest from the beginning of one listing to that of the next
 	List     Lister
 	Output   Output
-	Notices  *tui.Notices // messages that stand below a listing that is in place; nil for the others
+	Notices  *tui.Notices // messages below a listing that is in place; nil for others
 }
 
 // A Listed is a listing.

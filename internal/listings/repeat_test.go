@@ -106,7 +106,7 @@ func TestMessagesAreBelowAListing(t *testing.T) {
 	require.Empty(t, written.String())
 }
 
-// sayTo returns what writes messages to a stream.
+// sayTo returns a function that writes messages to a stream.
 func sayTo(w io.Writer) func(string, ...any) {
 	return func(format string, arguments ...any) { fmt.Fprintf(w, format+"\n", arguments...) }
 }

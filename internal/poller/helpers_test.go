@@ -66,7 +66,7 @@ func (w *world) process(t *testing.T, name string) *process {
 	return p
 }
 
-// request asks a scheduler that takes a time for each query.
+// request queries a scheduler that takes some time for each query.
 func (w *world) request(took time.Duration) poller.Request {
 	return poller.Request{
 		Key: ownJobs, Target: "slurm", Interval: time.Second,

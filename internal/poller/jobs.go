@@ -24,7 +24,7 @@ const (
 
 // A Wish limits the age of an answer.
 type Wish struct {
-	Insists bool // a user asked for a new answer
+	Insists bool // a user requested a new answer
 	// Patience is how long to wait until a query may be made. It is 0 if the last answer
 	// will do unless a query is due anyway.
 	Patience time.Duration

@@ -141,8 +141,8 @@ func TestTheTurnOfAKilledProcessPassesAtOnce(t *testing.T) {
 	}
 }
 
-// paced polls for a time with something that moves each time, while each query takes as
-// long as a function says, and returns when queries began and how long they took.
+// paced polls for a time while something changes each time, with query durations from a
+// function. It returns the beginnings and durations of the queries.
 func paced(t *testing.T, length time.Duration, share float64, took func(query int) time.Duration) (begun []time.Time, spent []time.Duration) {
 	t.Helper()
 	w := newWorld(t)

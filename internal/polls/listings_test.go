@@ -115,9 +115,9 @@ func TestTheRequestForAListingIsKeptAfterTheListing(t *testing.T) {
 	require.Equal(t, noon.Add(time.Minute), read.Wanted)
 }
 
-// A listing of 100,000 jobs takes some 16 MB, in chunks as the poller makes them.
+// A listing of 100,000 jobs takes about 16 MB, in chunks as the poller makes them.
 //
-//	go test ./jobstore -run '^$' -bench Chunks
+//	go test ./internal/polls -run '^$' -bench Chunks
 func BenchmarkChunks(b *testing.B) {
 	store := openStore(b, b.TempDir())
 	const chunks = 64

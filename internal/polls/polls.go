@@ -17,7 +17,7 @@ import (
 type Record struct {
 	read    stored.Queryer
 	write   stored.Writer
-	explain func(error) error // adds what a failure of the database means
+	explain func(error) error // explains a failure of the database
 }
 
 // NewRecord returns the record in a database that has its tables.
@@ -94,7 +94,7 @@ type Claim struct {
 	PollKey
 	Target string
 	Holder string        // identifies the process
-	Lease  time.Duration // how long it may be busy before others take over; it can be renewed
+	Lease  time.Duration // the time after which others take over; it can be renewed
 	Now    time.Time
 	// Due reports whether the query should be made now, given how it last went.
 	Due func(Poll) bool

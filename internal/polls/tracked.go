@@ -14,7 +14,7 @@ type Tracked struct {
 	Tag, Target string
 	Directory   string // of the job, on the target
 	Read        string // checksum of the last reading; empty before
-	Final       bool   // nothing more is to come
+	Final       bool   // no more events follow
 	// Ended is when the end of the job was observed; zero before. It is not recorded here.
 	Ended time.Time
 }

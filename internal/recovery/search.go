@@ -18,8 +18,8 @@ import (
 type Finding struct {
 	Job        job.Job  // its id is empty if no command found it
 	IsAbsent   bool     // they prove that the job does not exist, except for candidates
-	Candidates []string // ids of jobs that do not say which submission they are of
-	Err        error    // why they say nothing
+	Candidates []string // ids of jobs without the tag of a submission
+	Err        error    // why the look-up is inconclusive
 }
 
 // A LookUp looks up one submission.
@@ -28,7 +28,7 @@ type LookUp func(ctx context.Context, j job.Job) Finding
 // A Search looks up many submissions.
 type Search struct {
 	Now   time.Time
-	Width int // look-ups at the same time, and failures after which the others are given up
+	Width int // simultaneous look-ups, and failures after which the search ends
 	// Begin returns the look-up for submissions of about the same age, from the time of the
 	// oldest one.
 	Begin    func(oldest time.Time) LookUp

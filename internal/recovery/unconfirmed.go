@@ -13,10 +13,10 @@ import (
 // An UnconfirmedError reports that the outcome of a submission is still unknown.
 type UnconfirmedError struct {
 	Tag        string
-	Reason     string    // why it is not known
+	Reason     string    // why it is unknown
 	Candidates []string  // the jobs that it may be, as far as the scheduler names them
 	Again      time.Time // when looking again decides it; zero if unknown
-	Err        error     // what looking it up failed with; may be nil
+	Err        error     // the error of the look-up; may be nil
 }
 
 // Error gives the reason, and when another look-up will decide it.

@@ -16,7 +16,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// A place runs commands that note each run in a file.
+// A place is a host whose commands record each run in a file.
 type place struct {
 	*Connection
 	notes string
@@ -107,7 +107,7 @@ func (c counting) Start(ctx context.Context, command remote.Command) (remote.Han
 	return c.Connection.Start(ctx, command)
 }
 
-// What a command that was ended had printed is not all that it had to say.
+// The output of a killed command may be incomplete.
 func TestAKilledCommandHasTheReason(t *testing.T) {
 	p := newPlace(t)
 	why := errors.New("it may run for a moment")

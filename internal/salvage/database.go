@@ -10,7 +10,7 @@ import (
 type Database struct {
 	pages  *pageFile
 	tables map[string][]leaf // the reachable ones of each table, in order
-	stray  []leaf            // those that cannot be reached, of any table
+	stray  []leaf            // unreachable ones, of any table
 	lost   int               // referenced pages that belong to no table
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// A record is a store with jobs, a finder that looks them up, and what that noted.
+// A record is a store with jobs, a finder that looks them up, and its messages.
 type record struct {
 	*selection.Finder
 	store *jobstore.Store

@@ -77,7 +77,7 @@ func removeDrafts(folder string) error {
 // moveNew moves a draft to a new name. If a file has that name, the error matches
 // fs.ErrExist.
 func moveNew(draft, file string) error {
-	err := os.Link(draft, file) // which replaces nothing, as renaming would
+	err := os.Link(draft, file) // which does not overwrite, unlike renaming
 	if err == nil {
 		return os.Remove(draft)
 	}

@@ -19,10 +19,11 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// writerOfTargets makes a process of the test below a writer: the folder that it writes to, and its name.
+// writerOfTargets makes the test process a writer: the directory that it writes to, and its
+// name.
 const writerOfTargets, nameOfWriter = "RMCTL_TEST_WRITES_TARGETS", "RMCTL_TEST_WRITER"
 
-// patience is how long a test waits for what happens at once, but on a busy machine.
+// patience is the time limit for something that takes long only on a busy machine.
 const patience = time.Minute
 
 func TestConcurrentChangesOfTheTargetsFileAreKept(t *testing.T) {

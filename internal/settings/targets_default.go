@@ -44,7 +44,7 @@ func placeOfDefault(text []byte) (place span, found bool) {
 	for parser.NextExpression() {
 		node := parser.Expression()
 		if node.Kind == unstable.Table || node.Kind == unstable.ArrayTable {
-			return span{}, false // what follows is of the table
+			return span{}, false // the following text belongs to the table
 		}
 		if path := keyOf(node); len(path) == 1 && path[0] == settingDefault {
 			key := node.Key()

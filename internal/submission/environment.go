@@ -20,7 +20,7 @@ const (
 	AttributeDirectory        = "directory"
 	attributeExecutable       = "executablePath"
 	attributeExecutableDir    = "executableDirectory"
-	AttributeExecutableName   = "executableName" // not of the reference: what a job can be called by
+	AttributeExecutableName   = "executableName" // not in PTP: the names by which a job may be known
 	attributeArguments        = "progArgs"
 	attributeLaunchMode       = "launchMode"
 	attributeDebugger         = "debuggerExecutablePath"
@@ -37,7 +37,7 @@ const (
 	AttributeJobPrefix        = "job."
 	AttributeTag              = "job.tag"           // of the submission
 	AttributeTerminal         = "job.terminal"      // whether an interactive job has a terminal
-	attributeAge              = "job.age"           // of the submission that is looked up, in whole seconds: no clock of another machine takes part
+	attributeAge              = "job.age"           // age of the submission to look up, in seconds, so that clocks of other machines do not matter
 	AttributeCanceled         = "job.canceled"      // true of a job that the scheduler canceled at the request of rmctl; not set for others
 	attributeDays             = "job.days"          // as job.age, in days, rounded up
 	attributeSince            = "job.since"         // ten minutes before the submission that is looked up: YYYYMMDDhhmm on the target's clock

@@ -19,7 +19,7 @@ import (
 // A StagedFile is a file to put in place before a submission.
 type StagedFile struct {
 	Name    string // of the attribute that gets the path
-	Path    string // where the file goes
+	Path    string // the destination of the file
 	Content string
 	Mode    fs.FileMode
 

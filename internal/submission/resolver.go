@@ -117,7 +117,7 @@ func (r *Resolver) ScopeOfAnyJob() (config.Scope, error) {
 	if err != nil {
 		return config.Scope{}, err
 	}
-	placeholder := uuid.Nil.String() // for what differs from job to job
+	placeholder := uuid.Nil.String() // for values that differ between jobs
 	env.SetVariable(AttributeTag, placeholder)
 	env.SetVariable(attributeAge, "0")
 	env.SetVariable(attributeDays, "0")

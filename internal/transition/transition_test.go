@@ -114,8 +114,8 @@ func TestNextFollowsTheSchedulerButKeepsEndings(t *testing.T) {
 	}
 }
 
-// The record of before may have times without zones, and a place whose zone has no name
-// another offset in summer.
+// Old records may have times without zones, and a host whose zone has no name may have another
+// offset in summer.
 func TestTheIdentityOfAJobDoesNotDependOnItsZone(t *testing.T) {
 	for _, recorded := range []string{"2026-03-04T17:00:00", "2026-03-04T17:00:00+08:00", "2026-03-04T08:00:00Z"} {
 		j := &job.Job{ID: "9", Observation: job.Observation{Detail: job.Running, Submitted: recorded}}

@@ -22,7 +22,7 @@ import (
 // A Waiter waits for jobs.
 type Waiter struct {
 	Finder   *selection.Finder
-	Messages io.Writer     // gets progress, and what commands at the end of jobs print
+	Messages io.Writer     // gets progress, and the output of commands at the end of jobs
 	Show     func(job.Job) // shows a job that has changed
 }
 
