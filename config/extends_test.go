@@ -223,7 +223,7 @@ func TestChainsOfBasesEnd(t *testing.T) {
 	require.Equal(t, strings.Repeat("x", 16), problems[0].File)
 }
 
-// The table in docs/write/adapt.md shows how to make common changes.
+// The list in docs/write/adapt.md shows how to make common changes.
 func TestDocumentedChangesOfABaseWork(t *testing.T) {
 	documentation, err := os.ReadFile("../docs/write/adapt.md")
 	require.NoError(t, err)
