@@ -71,8 +71,8 @@ func (b *stagingBar) show(file remote.Transfer) {
 	}
 }
 
-// say puts a text in the place of what the line shows. That the terminal is gone
-// shows elsewhere.
+// say replaces the line by a text. It ignores errors: a lost terminal is noticed
+// elsewhere.
 func (b *stagingBar) say(text string) {
 	_, _ = io.WriteString(b.screen, "\r"+text+"\x1b[K")
 }

@@ -25,7 +25,7 @@ func newDrawing(columns int) *drawing {
 	return d
 }
 
-// sends tells of a file of 10 MiB, and returns what comes onto the screen.
+// sends reports a transfer of 10 MiB and returns what the screen shows.
 func (d *drawing) sends(path string, mebibytes int64, done bool) string {
 	d.screen.Reset()
 	d.show(remote.Transfer{Path: path, Sent: mebibytes << 20, Size: 10 << 20, Done: done})

@@ -34,7 +34,7 @@ type terminalPrompter struct {
 	mutex sync.Mutex // one question at a time
 }
 
-// Terminal returns what asks at the terminal that the user sits at; nil if there is none.
+// Terminal returns a prompter at the user's terminal, or nil without a terminal.
 func Terminal() remote.Prompter {
 	p := &terminalPrompter{path: "/dev/tty"}
 	terminal, err := p.open()

@@ -34,8 +34,8 @@ func NewQuestions(prompter remote.Prompter, isSteady bool) *Questions {
 	return &Questions{venue: newVenue(prompter, isSteady)}
 }
 
-// Ask shows the question and returns what is typed. A question that is not answered yet
-// when another venue is turned to is asked again there.
+// Ask shows the question and returns what the user types. A question without an answer
+// moves along when the venue changes.
 func (q *Questions) Ask(ctx context.Context, question remote.Question) (string, error) {
 	for {
 		at := q.enter()

@@ -62,7 +62,7 @@ func TestTheOwnSocketIsForTheAPIAndNotForBrowsers(t *testing.T) {
 	}
 }
 
-func TestWhoCannotBeToldToBeThisUserIsNotServedWithoutAToken(t *testing.T) {
+func TestAnUnidentifiedUserNeedsAToken(t *testing.T) {
 	t.Parallel()
 	server := testPlatform(t).server(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,7 +88,7 @@ func siteOf(t *testing.T, options site, lines string) settings.Target {
 	return target
 }
 
-func TestTheJobsOfEverybodyAreToldAsTheSchedulerListedThem(t *testing.T) {
+func TestTheJobsOfEverybodyAreShownAsTheSchedulerListedThem(t *testing.T) {
 	t.Parallel()
 	options := testPlatform(t)
 	target := siteOf(t, options, "12 eve RUNNING <b>a\x1b[2J\nwho knows\n7 bob NO_STATE late\n12 eve SUSPENDED \n")

@@ -380,7 +380,7 @@ func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
 	require.Equal(t, "intended", next().Kind)
 }
 
-func TestAJobIsNotOlderThanTheEventsThatToldOfIt(t *testing.T) {
+func TestAJobIsNotOlderThanItsEvents(t *testing.T) {
 	t.Parallel()
 	options := testPlatform(t)
 	require.NoError(t, options.Platform.Add(settings.Target{Name: "local", Definition: "local"})) // which is not started: the test lists
@@ -414,7 +414,7 @@ func TestAJobIsNotOlderThanTheEventsThatToldOfIt(t *testing.T) {
 	put("7", "RUNNING") // a row that has not been compared with the record yet
 	require.Equal(t, "COMPLETED", detail())
 
-	listed(time.Now().Add(time.Hour)) // the id was given again, to somebody's job that is none of the record
+	listed(time.Now().Add(time.Hour)) // the scheduler reused the id for a job that is not in the record
 	require.Equal(t, "RUNNING", detail())
 
 	listed(time.Now())
@@ -427,7 +427,7 @@ func row(kind model.Kind, parent, id string, pairs ...string) model.Row {
 	return model.Row{Manager: "big", Kind: kind, Parent: parent, ID: id, Attributes: webtest.Attributes(pairs...)}
 }
 
-func TestListingsAreAsTheCommandsTellThem(t *testing.T) {
+func TestListingsMatchTheCommands(t *testing.T) {
 	t.Parallel()
 	options := testPlatform(t)
 	m := options.Platform.Model()

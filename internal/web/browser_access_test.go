@@ -82,7 +82,7 @@ var named = []string{"textbox", "searchbox", "checkbox", "radio", "combobox", "C
 func (w *tab) isUsable(where string) {
 	w.t.Helper()
 	var wrong []string
-	require.NoError(w.t, json.Unmarshal([]byte(w.told(pageRules)), &wrong))
+	require.NoError(w.t, json.Unmarshal([]byte(w.eval(pageRules)), &wrong))
 	tree, err := chromedp.Call(w.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
 	require.NoError(w.t, err)
 	for _, node := range tree.Nodes {
@@ -98,7 +98,7 @@ func (w *tab) isUsable(where string) {
 	require.Empty(w.t, wrong, where)
 }
 
-// spoken returns the text that a screen reader is told.
+// spoken returns the text for a screen reader.
 func spoken(value *accessibility.Value) string {
 	if value == nil {
 		return ""
@@ -122,10 +122,10 @@ func (w *tab) showsFocus(where string) {
 		const isShown = s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0 || s.boxShadow !== "none" || [...a.querySelectorAll("*")].some((c) => getComputedStyle(c).stroke !== "none");
 		return isShown ? "" : a.outerHTML.slice(0, 200);
 	})()`
-	w.told("document.activeElement.blur()")
+	w.eval("document.activeElement.blur()")
 	for range 400 {
 		w.presses(kb.Tab)
-		switch told := w.told(look); told {
+		switch told := w.eval(look); told {
 		case "end":
 			return
 		default:

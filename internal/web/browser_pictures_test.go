@@ -95,8 +95,8 @@ func inventedHistory(t *testing.T, now time.Time) string {
 	return path
 }
 
-// RMCTL_UPDATE=1 RMCTL_CLUSTERS=1 go test ./internal/web -run Pictures draws the pictures
-// of the documentation anew, with invented jobs and places.
+// RMCTL_UPDATE=1 RMCTL_CLUSTERS=1 go test ./internal/web -run Pictures redraws the pictures
+// of the documentation, with invented jobs and places.
 func TestPicturesOfTheDocumentation(t *testing.T) {
 	if os.Getenv("RMCTL_UPDATE") != "1" {
 		t.Skip("RMCTL_UPDATE=1 draws the pictures of docs/images anew")
@@ -120,7 +120,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 		w.saves(name)
 	}
 	w.goes(shown.base + "/utilisation")
-	w.told(`document.querySelector("main time.age").dateTime = new Date(Date.now() - 7200000).toISOString()`)
+	w.eval(`document.querySelector("main time.age").dateTime = new Date(Date.now() - 7200000).toISOString()`)
 	w.shows("2 hours ago")
 	w.saves("utilisation")
 	w.does(chromedp.EmulateViewport(390, 780))
@@ -139,11 +139,11 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 	w.presses("two hours")
 	w.awaits(fieldOf("Time limit") + `.ariaInvalid === "true"`)
 	w.saves("launch")
-	w.told("document.activeElement.select()")
+	w.eval("document.activeElement.select()")
 	w.presses("2:00:00" + kb.Tab)
 	w.awaits(fieldOf("Time limit") + `.ariaInvalid !== "true"`)
 	w.does(chromedp.EmulateViewport(390, 780))
-	w.told("scrollTo(0, 0)")
+	w.eval("scrollTo(0, 0)")
 	w.saves("launch-phone")
 }
 
@@ -163,7 +163,7 @@ func pictureOfJob(t *testing.T, b *realBrowser) {
 	host, err := os.Hostname()
 	require.NoError(t, err)
 	for _, renamed := range [][2]string{{d.home, "/home/ada"}, {host, "login.example.org"}, {userName(t), "ada"}, {"here", "local"}} {
-		w.told(fmt.Sprintf(`(() => {
+		w.eval(fmt.Sprintf(`(() => {
 			const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 			while (texts.nextNode()) texts.currentNode.nodeValue = texts.currentNode.nodeValue.replaceAll(%q, %q);
 		})()`, renamed[0], renamed[1]))

@@ -184,8 +184,8 @@ func (w *tab) hides(text string) {
 	w.awaits(fmt.Sprintf("document.body && !document.body.innerText.includes(%s)", quotedForScript(text)))
 }
 
-// told returns what an expression is on the page.
-func (w *tab) told(expression string) string {
+// eval returns the value of an expression on the page.
+func (w *tab) eval(expression string) string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, browserPatience)
 	defer cancel()
@@ -194,8 +194,8 @@ func (w *tab) told(expression string) string {
 	return text
 }
 
-// toldLater returns what a promise comes to on the page.
-func (w *tab) toldLater(promise string) string {
+// evalLater returns the value of a promise on the page.
+func (w *tab) evalLater(promise string) string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, browserPatience)
 	defer cancel()
@@ -215,7 +215,7 @@ func (w *tab) reaches(label string) {
 	w.t.Helper()
 	here := fmt.Sprintf(`(() => { const a = document.activeElement; return a === %s || a.matches("button, a") && a.innerText.trim() === %s; })()`, fieldOf(label), quotedForScript(label))
 	for range 200 {
-		if w.told(here) == "true" {
+		if w.eval(here) == "true" {
 			return
 		}
 		w.presses(kb.Tab)
@@ -233,7 +233,7 @@ func (w *tab) presses(keys string) {
 func (w *tab) clicks(button string) {
 	w.t.Helper()
 	w.awaits(buttonOf(button) + " !== undefined")
-	w.told(buttonOf(button) + ".click()")
+	w.eval(buttonOf(button) + ".click()")
 }
 
 func buttonOf(text string) string {

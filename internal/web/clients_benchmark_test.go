@@ -27,7 +27,7 @@ const (
 	loadNodes   = 10_000
 )
 
-// A crowd are clients that all look at jobs, and when each was told last.
+// A crowd is a number of clients that all show jobs, with the time of each one's last event.
 type crowd struct {
 	told   []atomic.Int64 // nanoseconds since start
 	events atomic.Int64
@@ -92,9 +92,9 @@ func queriesOf(isOne bool) []url.Values {
 	return all
 }
 
-// BenchmarkClients has 200 browsers look at 100,000 jobs, of which 1 % change with
-// each refresh, and tells what a refresh costs (with what the clients cost, which
-// run in the same process) and how long it takes until a client is told.
+// BenchmarkClients has 200 browsers show 100,000 jobs; 1 % change with each refresh.
+// It reports what a refresh costs, including the clients, which run in the same
+// process, and the time until a client receives the change.
 func BenchmarkClients(b *testing.B) {
 	for _, try := range []struct {
 		name  string

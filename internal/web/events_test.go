@@ -46,7 +46,7 @@ func (b *browser) eventsOf(page string) string {
 	return strings.ReplaceAll(address, "&amp;", "&")
 }
 
-func TestAPageIsToldOfWhatChangedAlone(t *testing.T) {
+func TestAPageReceivesOnlyChanges(t *testing.T) {
 	t.Parallel()
 	b := serve(t, with("alpha", "beta")).enter()
 	next := b.listen(b.eventsOf("/"), nil)
@@ -77,7 +77,7 @@ func TestAPageThatIsBehindIsGivenAllOfItsView(t *testing.T) {
 	webtest.Put(b.model, "beta")
 	next := b.listen(address, http.Header{"Last-Event-Id": {"of an earlier server"}})
 	all := next().Patches(t)
-	if len(all[0].Order) == 1 { // drawn before beta came, which is told next
+	if len(all[0].Order) == 1 { // drawn before beta arrived, which is sent next
 		all = next().Patches(t)
 	}
 	require.Contains(t, all[0].Order, "beta")

@@ -324,7 +324,7 @@ func TestPathsAreChosenFromTheTarget(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, response.StatusCode, "a field that is no path takes one")
 }
 
-func TestAPipeInThePlaceOfAScriptIsNotWaitedFor(t *testing.T) {
+func TestAPipeGivenAsAScriptIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	d := launchSite(t, map[string]string{"test": launchDefinition})
 	pipe := filepath.Join(t.TempDir(), "pipe")

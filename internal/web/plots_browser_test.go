@@ -18,13 +18,13 @@ func TestPlotsShowValuesAndARange(t *testing.T) {
 	w := b.opens(t, server.start())
 	w.goes(server.base + "/utilisation")
 	w.awaits(`document.querySelector("svg.area[data-samples]")`)
-	w.told(`document.querySelector("svg.area").focus()`)
+	w.eval(`document.querySelector("svg.area").focus()`)
 	w.presses(kb.End)
 	w.awaits(`/: \d+ in use, \d+ free/.test(document.querySelector(".value").textContent)`)
-	require.Equal(t, "1", w.told(`document.querySelectorAll("line.cursor").length`))
+	require.Equal(t, "1", w.eval(`document.querySelectorAll("line.cursor").length`))
 	w.presses(kb.Escape)
-	require.Empty(t, w.told(`document.querySelector(".value").textContent`))
-	w.told(`(() => {
+	require.Empty(t, w.eval(`document.querySelector(".value").textContent`))
+	w.eval(`(() => {
 		const area = document.querySelector("svg.area");
 		const box = area.getBoundingClientRect();
 		for (const [kind, share] of [["pointermove", 0.9], ["pointerdown", 0.25], ["pointermove", 0.75], ["pointerup", 0.75]]) {
@@ -32,7 +32,7 @@ func TestPlotsShowValuesAndARange(t *testing.T) {
 		}
 	})()`)
 	w.awaits(`new URLSearchParams(location.search).has("from") && document.querySelector("form.range")`)
-	seconds := w.told(`new URLSearchParams(location.search).get("to") - new URLSearchParams(location.search).get("from")`)
+	seconds := w.eval(`new URLSearchParams(location.search).get("to") - new URLSearchParams(location.search).get("from")`)
 	var length int
 	_, err := fmt.Sscan(seconds, &length)
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-func TestAServerThatIsStartedAnewShowsItsHistory(t *testing.T) {
+func TestARestartedServerShowsItsHistory(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history.json")
 	options := testPlatform(t)

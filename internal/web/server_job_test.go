@@ -32,8 +32,8 @@ func (d *launchDesk) sees(id string, wanted model.State) {
 	d.awaits(id, string(wanted), func(job *model.Element) bool { return listing.SeenState(job) == wanted })
 }
 
-// knowsEnd waits until the model shows with which code a job has ended, which is
-// later than that it has: a listing does not tell it.
+// knowsEnd waits until the model shows the exit code of a job. The code arrives after
+// the state: a listing does not contain it.
 func (d *launchDesk) knowsEnd(id string) {
 	d.t.Helper()
 	d.awaits(id, "known by its exit code", func(job *model.Element) bool {
@@ -58,7 +58,7 @@ func (d *launchDesk) awaits(id, what string, is func(*model.Element) bool) {
 	}
 }
 
-func TestThePageOfAJobTellsHowItsStateIsKnown(t *testing.T) {
+func TestThePageOfAJobShowsTheSourceOfItsState(t *testing.T) {
 	t.Parallel()
 	d := launchSite(t, map[string]string{"here": "local"})
 	job, address := d.submits("sh", "-c", `echo '<b>out</b>'; exit 3`)
@@ -103,7 +103,7 @@ func between(t *testing.T, page, from, to string) string {
 	return text
 }
 
-func TestAJobIsCancelledOnceThatIsConfirmed(t *testing.T) {
+func TestAJobIsCanceledOnceThatIsConfirmed(t *testing.T) {
 	t.Parallel()
 	d := launchSite(t, map[string]string{"here": "local"})
 	job, address := d.submits("sleep", "600")

@@ -66,5 +66,5 @@ func TestTheStartAddressWorksFromALinkOfAnotherSite(t *testing.T) {
 	w := b.opens(t, "data:text/html,<a href='"+server.start()+"'>rmctl</a>")
 	w.clicks("rmctl")
 	w.shows("Resource managers")
-	require.Equal(t, server.base+"/", w.told("location.href"))
+	require.Equal(t, server.base+"/", w.eval("location.href"))
 }

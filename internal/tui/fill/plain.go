@@ -170,8 +170,8 @@ func (q *questioner) askPage(page *form.Page) error {
 	}
 }
 
-// isNeedless reports whether there is nothing to show or to ask of an entry. What becomes
-// of the form is asked at the end, and a program replaces a script.
+// isNeedless reports whether there is nothing to show or ask for an entry. The question what to do
+// with the form comes last, and a program replaces a script.
 func (q *questioner) isNeedless(e entry) bool {
 	switch {
 	case e.own == &q.arguments:

@@ -18,7 +18,7 @@ func (echo) Ask(_ context.Context, question remote.Question) (string, error) {
 	return "to " + question.Text, nil
 }
 
-func TestAFormTellsOfAQuestionAndLeavesTheTerminalToIt(t *testing.T) {
+func TestAFormReportsAQuestionAndLeavesTheTerminalToIt(t *testing.T) {
 	d := demo(t)
 	sent := make(chan tea.Msg, 2)
 	asker := tui.NewPrompter()

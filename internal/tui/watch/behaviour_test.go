@@ -66,7 +66,7 @@ func TestAWideTerminalShowsWholeNamesAndDetails(t *testing.T) {
 	u.shows("xxx…", "Priority")
 }
 
-func TestANarrowTerminalTellsHowToLeaveAndWhereTheHelpIs(t *testing.T) {
+func TestANarrowTerminalShowsHowToLeaveAndWhereTheHelpIs(t *testing.T) {
 	u := sit(t, cluster(t))
 	u.resize(40, 15)
 	for _, list := range []string{"1", "2", "3", "4"} {
@@ -223,7 +223,7 @@ func TestALaunchConfigurationIsChosen(t *testing.T) {
 	u.shows("! cannot list the saved submissions: no folder")
 }
 
-func TestTheHistoryOfAJobTellsWhatItIsKnownFrom(t *testing.T) {
+func TestTheHistoryOfAJobShowsItsSources(t *testing.T) {
 	m := cluster(t)
 	u := sit(t, m)
 	u.history = []job.Event{
@@ -520,7 +520,7 @@ func TestLeaving(t *testing.T) {
 	require.True(t, u.quit)
 }
 
-func TestAgesAreToldInTwoUnits(t *testing.T) {
+func TestAgesHaveTwoUnits(t *testing.T) {
 	for length, want := range map[time.Duration]string{
 		-time.Second: "0s", 59 * time.Second: "59s", 61 * time.Second: "1m01s", 90 * time.Minute: "1h30m", 50 * time.Hour: "2d02h", 9000 * time.Hour: "375d00h",
 	} {

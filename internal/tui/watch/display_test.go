@@ -26,7 +26,7 @@ import (
 // noon is the time at which screens are drawn.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// A user sits at a screen without a terminal. It notes what was asked for.
+// A user sits at a screen without a terminal. It notes each request.
 type user struct {
 	*display
 	t       testing.TB
@@ -35,7 +35,7 @@ type user struct {
 
 	lock    sync.Mutex // several things may be done at the same time
 	did     []string
-	refuses map[string]error // by what is asked for
+	refuses map[string]error // by request
 	history []job.Event
 	output  string
 	kept    []string // launch configurations

@@ -40,8 +40,8 @@ func large(t testing.TB, jobs, nodes int) *model.Model {
 	return m
 }
 
-// BenchmarkKey presses keys of a list of 100,000 jobs: what is drawn does not wait
-// for the rows to be sorted and chosen anew, which BenchmarkAnswer measures.
+// BenchmarkKey presses keys of a list of 100,000 jobs: drawing does not wait
+// until the rows are filtered and sorted again, which BenchmarkAnswer measures.
 func BenchmarkKey(b *testing.B) {
 	u := sit(b, large(b, 100_000, 10_000))
 	for _, name := range []string{"down", "end", "pgup", "space", "/", "home"} {

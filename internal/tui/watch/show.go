@@ -85,8 +85,8 @@ type pulseMsg struct {
 	notices  []string
 }
 
-// pulse sends what has changed until the context ends: changes that follow one
-// another closely at once, and nothing while there are none.
+// pulse sends changes until the context ends. Changes in close succession go out
+// together.
 func (d *display) pulse(ctx context.Context, send func(tea.Msg)) {
 	pace := time.NewTicker(changePace)
 	defer pace.Stop()

@@ -48,8 +48,8 @@ func TestListingsAreTakenFromAServerOnlyWhileTheyAreAsGoodAsNew(t *testing.T) {
 	}
 }
 
-// Whatever listens at the socket, who asks can ask the scheduler instead.
-func TestWhatIsNoServerOfThisVersionTellsNoJobs(t *testing.T) {
+// Whatever listens at the socket, the client can query the scheduler instead.
+func TestAServerOfAnotherVersionReturnsNoJobs(t *testing.T) {
 	target := settings.Target{Name: "site", Definition: "slurm", Transport: "local"}
 	now := time.Now()
 	told := toManagerJSON(views.Manager{Target: target, State: vocabulary.StateStarted}, model.New().Snapshot())

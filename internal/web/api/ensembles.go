@@ -53,7 +53,7 @@ func (a *API) addEnsemblesAPI() {
 	}))
 }
 
-// ensembles returns the ensembles, or why there are none.
+// ensembles returns the ensembles, or the reason for their absence.
 func (a *API) ensembles() (Ensembles, error) {
 	if a.Ensembles == nil {
 		return nil, answer.Errorf(http.StatusNotFound, "this server has no ensembles")

@@ -150,7 +150,7 @@ func shared[T any](l *Ledger, s *model.Snapshot, key string, compute func() T) T
 	return cached(l, s, key, math.MaxInt, compute)
 }
 
-// Kept is shared for any number of keys, of which the ledger caches some.
+// Kept is shared for any number of keys; the ledger caches some of them.
 func Kept[T any](l *Ledger, s *model.Snapshot, key string, compute func() T) T {
 	return cached(l, s, key, mostEntries, compute)
 }

@@ -167,7 +167,7 @@ func Flag(isOn bool) string {
 	return ""
 }
 
-// Ranges returns links to different numbers of hours back, of which one is shown.
+// Ranges returns links to different numbers of hours back; one is the current page.
 func Ranges(shown int, address func(hours int) string) []FilterLink {
 	var links []FilterLink
 	for _, hours := range []int{1, 6, 24, 24 * 7} {

@@ -14,7 +14,7 @@ type Note struct {
 	Manager string
 	Text    string
 	Cause   string // empty if unknown
-	At      Moment // of the listing; zero if there is none
+	At      Moment // of the listing; zero without a listing
 }
 
 // attributeCause is what package views gives resource managers in the state ERROR.

@@ -75,7 +75,7 @@ func Output(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A Moment is a time as pages show it. The zero time is none.
+// A Moment is a time as pages show it. The zero time means unknown.
 type Moment struct{ At time.Time }
 
 // IsKnown reports whether there is a time.

@@ -45,7 +45,7 @@ func TestPatchesTurnOneDrawingIntoAnother(t *testing.T) {
 }
 
 // A client may be there before the hub has begun to run.
-func TestAChangeBeforeTheHubRunsIsTold(t *testing.T) {
+func TestAChangeBeforeTheHubRunsIsSent(t *testing.T) {
 	m := model.New()
 	webtest.Put(m, "alpha")
 	h := New(m, slog.New(slog.DiscardHandler))
@@ -127,7 +127,7 @@ func TestAClientThatComesWithAnOldDrawingIsNotForgotten(t *testing.T) {
 	require.NoError(t, err)
 	page, err := h.draw(sc, 0)
 	require.NoError(t, err)
-	webtest.Put(m, "alpha") // of which Run draws nothing: nobody looks
+	webtest.Put(m, "alpha") // Run draws nothing: no page shows it
 	_, err = h.watch("counted", url.Values{}, page.Mark)
 	require.NoError(t, err)
 	require.Len(t, h.changed, 1, "the view is drawn again without another change")

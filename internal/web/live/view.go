@@ -20,8 +20,8 @@ import (
 type View func(snapshot *model.Snapshot, query url.Values) ([]Region, error)
 
 // A Region is a part of a page that changes: the content of the element whose
-// id is ID. It has either HTML, which is replaced as a whole, or items, of which
-// only those that changed are replaced.
+// id is ID. It has either HTML, which is replaced as a whole, or items: only
+// changed items are replaced.
 type Region struct {
 	ID    string
 	HTML  html.HTML

@@ -104,7 +104,7 @@ func TestJobsShowTheirProcessesByState(t *testing.T) {
 	require.Equal(t, []listing.StateCount{{Mark: listing.MarkOfState(model.Process, vocabulary.StateRunning), Count: "4"}}, table.Rows[0].Processes)
 }
 
-func TestWhereNobodyTellsOfProcessesCPUsStand(t *testing.T) {
+func TestCPUsReplaceUnknownProcesses(t *testing.T) {
 	m := model.New()
 	m.Update(func(u *model.Update) {
 		require.NoError(t, u.Define(model.Definition{ID: vocabulary.AttributeJobCPUs, Type: model.Integer, Default: []string{"0"}}))

@@ -20,7 +20,7 @@ type launchPreview struct {
 	Script  string
 	Command string // of the scheduler, quoted for a shell
 	Rmctl   string // the command line that submits the same, quoted for a shell
-	Error   string // why there is none
+	Error   string // why there is no preview
 }
 
 // preview resolves what the form would submit, and runs nothing.

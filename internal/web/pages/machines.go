@@ -82,7 +82,7 @@ type nodeRow struct {
 // machinesPage is what the page of machines shows.
 type machinesPage struct {
 	Query    machinesQuery
-	Machine  string // its name, empty where there is none
+	Machine  string // its name, empty without a machine
 	Mark     listing.Mark
 	Machines []machineRow
 	Notes    []listing.Note
@@ -129,7 +129,7 @@ func drawMachines(l *listing.Ledger, s *model.Snapshot, q machinesQuery) machine
 	return p
 }
 
-// findMachine returns the machine that a query means, nil where there is none.
+// findMachine returns the machine that a query means, or nil.
 func findMachine(l *listing.Ledger, s *model.Snapshot, q machinesQuery) (*model.Manager, *model.Element) {
 	for m := range s.Managers() {
 		if q.Manager != "" && m.Element().ID() != q.Manager {

@@ -107,8 +107,8 @@ func (p *Pages) targetPosted(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// setScheduler sets the definition or the agent of a target. An agent that was not edited keeps
-// its words, of which the form does not show where they end.
+// setScheduler sets the definition or the agent of a target. An unedited agent keeps its words:
+// the form does not show where they end.
 func (f *targetForm) setScheduler(target *settings.Target, before settings.Agent) error {
 	if f.Agent == "" {
 		target.Definition = cmp.Or(f.Definition, f.Name)

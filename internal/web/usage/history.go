@@ -182,7 +182,7 @@ func (t tier) with(kept []sample, later ...sample) []sample {
 	return kept
 }
 
-// began returns the time of the oldest sample, the zero time if there is none.
+// began returns the time of the oldest sample, or the zero time without samples.
 func (h *History) began() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
