@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// An operation is a step of a program. It reports false where there is no way on
-// from it; otherwise it has set what to do next.
+// An operation is a step of a program. It reports false if it fails; otherwise it has set the next
+// operation.
 type operation struct {
 	do    func(s *search, o *operation) bool
 	next  int // the operation that follows
@@ -34,7 +34,7 @@ func readText(s *search, o *operation) bool {
 	return s.goOn(s.readSame(o.text, nil), o.next)
 }
 
-// readSame reads a text, in which case may not count.
+// readSame reads a text, possibly ignoring case.
 func (s *search) readSame(text []rune, fold func(rune) rune) bool {
 	if len(s.text)-s.at < len(text) {
 		return false
@@ -89,7 +89,7 @@ func readLoop(s *search, o *operation) bool {
 	return true
 }
 
-// readWhile returns how many runes at the start of a text are of a class, and moves over them.
+// readWhile skips the runes of a class at the start of a text and returns their number.
 func (s *search) readWhile(c *class, text []rune) int {
 	read := 0
 	for _, r := range text {
@@ -125,7 +125,7 @@ func tryBranch(s *search, o *operation) bool {
 
 func fail(*search, *operation) bool { return false }
 
-// beginGroup notes where a group begins: what it matched before counts until it ends.
+// beginGroup stores the start of a group. Its previous match stays valid until the group ends.
 func beginGroup(s *search, o *operation) bool {
 	s.set(o.register, s.at, 0)
 	s.here = o.next
@@ -138,7 +138,7 @@ func endGroup(s *search, o *operation) bool {
 	return true
 }
 
-// The register of a loop has where its present round began, and how many have begun.
+// The register of a loop holds the start of the current round and the number of rounds started.
 func beginLoop(s *search, o *operation) bool {
 	s.set(o.register, -1, 0)
 	s.here = o.next
@@ -151,8 +151,8 @@ func beginRound(s *search, o *operation) bool {
 	return true
 }
 
-// nextRound begins another round or leaves the loop. A round that read nothing is the last one, unless
-// further ones must follow.
+// nextRound starts another round or leaves the loop. An empty round is the last one unless more are
+// required.
 func nextRound(s *search, o *operation) bool {
 	began, count := s.registers[o.register][0], s.registers[o.register][1]
 	switch {
@@ -170,7 +170,7 @@ func nextRound(s *search, o *operation) bool {
 	return true
 }
 
-// tryOnce matches an atomic group: there is no way back into it.
+// tryOnce matches an atomic group, without backtracking into it.
 func tryOnce(s *search, o *operation) bool {
 	bottom := len(s.fallbacks)
 	if !s.run(o.other, s.at) {
@@ -200,7 +200,7 @@ func lookBehind(s *search, o *operation) bool {
 
 func endLookBehind(s *search, o *operation) bool { return s.goOn(s.at == s.behind, o.next) }
 
-// endLook returns from a lookaround. What groups found in it stays where it matched and should.
+// endLook returns from a lookaround. Its groups keep their matches if it succeeded and is not negated.
 func (s *search) endLook(o *operation, matched bool, at, bottom int) bool {
 	if matched && !o.negated {
 		s.commit(bottom)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// ErrWork is returned for a match that is not decided within its limit.
+// ErrWork is returned for a match that exceeds its limit of work.
 var ErrWork = errors.New("the expression requires too much backtracking on this text")
 
 // A Program is a compiled expression; it is safe for concurrent use.
@@ -16,13 +16,13 @@ type Program struct {
 	start      int
 	groups     int
 	registers  int       // pairs of numbers: one for each group, then those that groups and loops need within
-	anchored   bool      // a match begins where the search does
+	anchored   bool      // matches begin at the start of the search
 	searches   sync.Pool // of *search
 }
 
-// A Builder makes a program from its end to its start: each method adds an operation that another one
-// follows, and returns its number. The number of what accepts a match is [Accept]. Bodies are
-// built by functions, which get the number of what follows them.
+// A Builder builds a program from end to start: each method adds an operation before an existing one and
+// returns its number. [Accept] is the number of the accepting operation. Bodies are built by functions
+// that receive the number of the operation after them.
 type Builder struct {
 	operations []operation
 	groups     int
@@ -32,13 +32,13 @@ type Builder struct {
 // Accept is the operation after the last one.
 const Accept = 0
 
-// NewBuilder returns a builder for an expression with so many groups.
+// NewBuilder returns a builder for an expression with a number of groups.
 func NewBuilder(groups int) *Builder {
 	return &Builder{operations: make([]operation, Accept+1), groups: groups, registers: 1 + 2*groups}
 }
 
-// Program returns the program that begins with an operation. A match of an anchored
-// one begins where the search does.
+// Program returns the program that begins with an operation. Matches of an anchored program begin at the
+// start of the search.
 func (b *Builder) Program(start int, anchored bool) *Program {
 	return &Program{operations: b.operations, start: start, groups: b.groups, registers: b.registers, anchored: anchored}
 }
@@ -63,10 +63,11 @@ func (b *Builder) Branch(preferred, other int) int {
 	return b.add(operation{do: tryBranch, next: preferred, other: other})
 }
 
-// A Check reports whether something holds at a place of the text, and the work of finding out; from is that of [Program.Find].
+// A Check reports whether a condition holds at a position of the text, and the work it took; from is that
+// of [Program.Find].
 type Check func(text []rune, from, at int) (holds bool, work int)
 
-// Check goes on where something holds.
+// Check continues if a condition holds.
 func (b *Builder) Check(check Check, next int) int {
 	return b.add(operation{do: checkPlace, check: check, next: next})
 }
@@ -81,12 +82,12 @@ func (b *Builder) Group(number int, next int, body func(next int) int) int {
 // Reference reads what a group matched; fold is nil where case counts.
 func (b *Builder) Reference(number int, fold func(rune) rune, next int) int {
 	if number > b.groups {
-		return b.add(operation{do: fail}) // a group that does not exist never matched
+		return b.add(operation{do: fail}) // a missing group never matched
 	}
 	return b.add(operation{do: readGroup, register: number, fold: fold, next: next})
 }
 
-// A Loop says how often something is repeated.
+// A Loop gives the limits of a repetition.
 type Loop struct {
 	Least, Most      int
 	Lazy, Possessive bool
@@ -107,12 +108,12 @@ func (b *Builder) Rounds(loop Loop, next int, body func(next int) int) int {
 	return b.add(operation{do: beginLoop, register: register, next: again})
 }
 
-// Once matches a body as an atomic group: there is no way back into it.
+// Once matches a body as an atomic group, without backtracking into it.
 func (b *Builder) Once(next int, body func(next int) int) int {
 	return b.add(operation{do: tryOnce, other: body(Accept), next: next})
 }
 
-// LookAhead goes on where a body matches, or negated, does not.
+// LookAhead continues if a body matches or, negated, does not.
 func (b *Builder) LookAhead(negated bool, next int, body func(next int) int) int {
 	return b.add(operation{do: lookAhead, other: body(Accept), negated: negated, next: next})
 }

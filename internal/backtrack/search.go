@@ -9,7 +9,7 @@ type search struct {
 	from    int // \G
 	at      int // place in the text
 	here    int // operation to do next
-	behind  int // where the lookbehind that is being tried ends
+	behind  int // end of the current lookbehind
 
 	registers [][2]int // those of the groups hold start and end, -1 for a group without a match
 	fallbacks []fallback
@@ -17,31 +17,31 @@ type search struct {
 	work, limit int
 }
 
-// A fallback is what to do when there is no way on: go on with another operation at some
-// place, or give a register its former numbers and go further back.
+// A fallback is used after a failure: it continues with another operation at a position, or restores a
+// register and goes further back.
 type fallback struct {
 	here int // the operation; negative for the complement of a register
 	at   int // the place; the first number of a register
-	// left is how many runes a loop over single runes may still give back, or, if
-	// negative, how many more it may read; the second number of a register.
+	// left is the number of runes that a loop over single runes may still give back or, if negative, may
+	// still read; for a register, its second number.
 	left int
 }
 
 const (
-	// operationWork is the work of an operation. The unit is the work of passing
-	// over one rune within an operation, a nanosecond or two.
+	// operationWork is the work of an operation. The unit is the work to skip one rune within an
+	// operation, one or two nanoseconds.
 	operationWork = 4
 	// wideWork is the work of looking a rune beyond ASCII up in a set.
 	wideWork = 8
-	// maxFallbacks bounds the ways back, to 800 MB.
+	// maxFallbacks bounds the memory of fallbacks to 800 MB.
 	maxFallbacks = 1 << 25
-	// maxKeptFallbacks is the number of ways up to which their memory is used again.
+	// maxKeptFallbacks is the number of fallbacks up to which their memory is reused.
 	maxKeptFallbacks = 1 << 15
 )
 
-// Find looks for the first match that begins at start or behind it, and appends the start and end of its groups,
-// in runes, to dst. The place from is where the text was matched up to before. The error is [ErrWork] if that takes more
-// work than limit; the work is the same for the same text on any machine.
+// Find looks for the first match that begins at start or behind it, and appends the start and end of its
+// groups, in runes, to dst. From is the end of the previous match. The error is [ErrWork] if the search
+// exceeds the limit of work, which does not depend on the machine.
 func (p *Program) Find(dst []int, text []rune, from, start, limit int) (found []int, matched bool, work int, err error) {
 	s, reused := p.searches.Get().(*search)
 	if !reused {
@@ -92,8 +92,8 @@ func (s *search) spend(work int) bool {
 	return s.work <= s.limit
 }
 
-// run does operations from one on, at a place of the text, up to the one that accepts. Without a match
-// it leaves everything but here and at as it was.
+// run executes operations from a position of the text until one accepts. Without a match it changes only
+// here and at.
 func (s *search) run(here, at int) bool {
 	bottom := len(s.fallbacks)
 	s.here, s.at = here, at
@@ -109,7 +109,7 @@ func (s *search) run(here, at int) bool {
 	return true
 }
 
-// goBack returns to the last place with another way to continue. It reports whether one exists.
+// goBack returns to the latest fallback and reports whether one exists.
 func (s *search) goBack(bottom int) bool {
 	for len(s.fallbacks) > bottom {
 		if !s.spend(operationWork) {
@@ -139,7 +139,7 @@ func (s *search) goBack(bottom int) bool {
 	return false
 }
 
-// undo gives registers the numbers that they had when there were only so many ways back.
+// undo restores the registers to their state at an earlier number of fallbacks.
 func (s *search) undo(bottom int) {
 	for len(s.fallbacks) > bottom {
 		top := len(s.fallbacks) - 1
@@ -150,8 +150,7 @@ func (s *search) undo(bottom int) {
 	}
 }
 
-// commit drops the ways that were found since there were so many, but for the former
-// numbers of registers.
+// commit drops fallbacks added since an earlier number of them, except those that restore registers.
 func (s *search) commit(bottom int) {
 	kept := s.fallbacks[:bottom]
 	for _, each := range s.fallbacks[bottom:] {
@@ -169,7 +168,7 @@ func (s *search) set(register, first, second int) {
 	s.registers[register] = [2]int{first, second}
 }
 
-// goOn continues with an operation if a condition holds.
+// goOn continues with the next operation if a condition holds.
 func (s *search) goOn(holds bool, next int) bool {
 	if holds {
 		s.here = next
@@ -177,7 +176,7 @@ func (s *search) goOn(holds bool, next int) bool {
 	return holds
 }
 
-// A class is a set of runes in which ASCII is quickly looked up.
+// A class is a set of runes with fast lookup for ASCII.
 type class struct {
 	contains func(rune) bool
 	ascii    [utf8.RuneSelf / 64]uint64
@@ -193,7 +192,7 @@ func newClass(contains func(rune) bool) class {
 	return c
 }
 
-// accepts reports whether a class has a rune.
+// accepts reports whether a class contains a rune.
 func (s *search) accepts(c *class, r rune) bool {
 	if r < utf8.RuneSelf {
 		return c.ascii[r/64]&(1<<(r%64)) != 0

@@ -6,18 +6,16 @@ import (
 	"unicode"
 )
 
-// An expression takes a backtracking engine exponential time where a text can
-// be read in two ways that lead from one place of the expression back to the
-// same place: each further round of such a text doubles the ways to try.
-// This file looks for such a text; whether the engine really runs away on it
-// is then tried, since atomic groups, assertions and the engine's own cleverness
-// may prevent it.
+// A backtracking engine takes exponential time if a text can be read in two ways that lead from one
+// position of the expression back to it: each repetition of the text doubles the ways to try. This file
+// searches for such a text and then tests whether the engine really takes that long, since atomic groups,
+// assertions and optimizations may prevent it.
 
-// maxPositions bounds the expressions that are looked at.
+// maxPositions bounds the expressions that are analysed.
 const maxPositions = 200
 
-// A positionGraph is an expression as the runes it consumes and which may follow
-// which, with in how many ways, counted up to two.
+// A positionGraph represents an expression by the runes it consumes and, for each pair, in how many ways
+// one may follow the other, counted up to two.
 type positionGraph struct {
 	sets   []runeSet
 	first  map[int]int
@@ -50,7 +48,7 @@ func newPositionGraph(root node) *positionGraph {
 	return r
 }
 
-// waysFrom returns the positions that may come next, with in how many ways.
+// waysFrom returns the possible next positions, each with the number of ways.
 func (r *positionGraph) waysFrom(from int) map[int]int {
 	ways := map[int]int{}
 	visits := map[int]int{}
@@ -74,7 +72,7 @@ func (r *positionGraph) waysFrom(from int) map[int]int {
 	return ways
 }
 
-// A way is where two readings of the same text are, and whether they have parted.
+// A way is the pair of positions of two readings of the same text, and whether they have diverged.
 type way struct {
 	one, other int
 	parted     bool
@@ -169,7 +167,7 @@ func sortedPositions(ways map[int]int) []int {
 	return positions
 }
 
-// sample returns a rune of a set, if possible one that a reader recognises.
+// sample returns a rune of a set, preferably a readable one.
 func sample(set runeSet) rune {
 	for _, readable := range []runeSet{rangeOf('a', 'z'), rangeOf('0', '9'), rangeOf('A', 'Z'), rangeOf('!', '~'), singleRune(' ')} {
 		if shared := set.intersection(readable); len(shared) > 0 {
@@ -179,10 +177,9 @@ func sample(set runeSet) rune {
 	return set[0].low
 }
 
-// Runaway looks for a text on which a whole match of the expression takes
-// exponential time, and tries it. It returns the text that has to be repeated,
-// with what stands before and after the repetitions. Only expressions for
-// which the linear engine does not do can run away.
+// Runaway searches for a text on which a whole match of the expression takes exponential time, and tests
+// it. It returns the text to repeat, and the texts before and after the repetitions. Only expressions
+// that need the backtracking engine can run away.
 func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string, found bool) {
 	matcher := expression.whole
 	if matcher.reason == "" || i.effort < 0 {
@@ -202,7 +199,7 @@ func (i *Inspector) Runaway(expression *Regexp) (before, repeated, after string,
 			continue
 		}
 		for _, one := range passed {
-			tried[one] = true // it would lead to the same text, begun elsewhere
+			tried[one] = true // it gives a rotation of the same text
 		}
 		before := r.prefix(position)
 		for _, end := range r.ends(repeated, passed) {
@@ -240,7 +237,7 @@ func (i *Inspector) runsAway(m *matcher, before, repeated, after string) bool {
 		return min(took, most)
 	}
 	if !m.required.in([]byte(text(trialRounds))) || work(trialRounds, mostWork/10) < mostWork/10 {
-		return false // as a rule: the two readings were only apparent
+		return false // usually the ambiguity was only apparent
 	}
 	rounds := fewestRounds
 	for work(rounds, trialWork) < trialWork {
@@ -255,8 +252,7 @@ func (i *Inspector) runsAway(m *matcher, before, repeated, after string) bool {
 	return work(trialRounds, endlessWork) == endlessWork
 }
 
-// ends returns texts that may make a match fail at last, after rounds of a text
-// over the positions passed.
+// ends returns texts that may make a match fail after rounds of a text.
 func (r *positionGraph) ends(repeated string, passed []int) []string {
 	var all, loop runeSet
 	for _, set := range r.sets {

@@ -12,9 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The automaton and Go's engine are written for the same results; they share
-// nothing but the parsed expression.
-func TestTheAutomatonFindsWhatTheLinearEngineFinds(t *testing.T) {
+// The automaton and Go's engine must give the same results; they share only the parsed expression.
+func TestAutomatonEqualsLinearEngine(t *testing.T) {
 	t.Parallel()
 	questions := append(invented(plainInventor, 3, 20_000, 3), invented(richInventor, 4, 10_000, 2)...)
 	questions = append(questions, invented(wideInventor, 8, 1_000, 3)...)
@@ -25,14 +24,14 @@ func TestTheAutomatonFindsWhatTheLinearEngineFinds(t *testing.T) {
 	require.Greater(t, matched-byThreads, 1_000)
 }
 
-// wideInventor is for runes of several bytes.
+// wideInventor creates texts with runes of several bytes.
 var wideInventor = inventor{
 	atoms: []string{"a", "é", "a", "é", "[aé]", "."},
 	runes: []rune("aaéé\U0001F600"),
 }
 
-// Only in longer texts does it pass over several bytes at once.
-func TestTheAutomatonFindsWhatTheLinearEngineFindsInLongTexts(t *testing.T) {
+// Only in longer texts does the automaton skip several bytes at once.
+func TestAutomatonEqualsLinearEngineOnLongTexts(t *testing.T) {
 	t.Parallel()
 	questions := append(invented(plainInventor, 5, 3_000, 3), invented(wideInventor, 6, 2_000, 3)...)
 	random := rand.New(rand.NewPCG(7, 17))
@@ -93,7 +92,7 @@ func compileBoth(q question) (compiled *Regexp, own *automaton, other *regexp.Re
 	return compiled, own, compiled.whole.linearEngine()
 }
 
-func TestAnotherEngineTakesOverWhereTheTablesWouldGrowTooLarge(t *testing.T) {
+func TestAnotherEngineIsUsedIfTheTablesGrowTooLarge(t *testing.T) {
 	// Which of the next 13 runes are an a makes a different future each.
 	compiled := mustCompile(t, `([ab]*)a[ab]{12}`, 0)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -112,7 +111,7 @@ func TestAnotherEngineTakesOverWhereTheTablesWouldGrowTooLarge(t *testing.T) {
 	require.Equal(t, compiled.whole.linearEngine().FindSubmatchIndex(text), positions)
 }
 
-func TestAnotherEngineTakesOverWhereTheTablesHaveNoRoomForThePrefix(t *testing.T) {
+func TestAnotherEngineIsUsedIfThePrefixDoesNotFit(t *testing.T) {
 	var prefix strings.Builder
 	for r := 'A'; r < 'A'+200; r++ {
 		prefix.WriteRune(r)
@@ -126,7 +125,7 @@ func TestAnotherEngineTakesOverWhereTheTablesHaveNoRoomForThePrefix(t *testing.T
 	require.Equal(t, []int{0, len(text), len(text) - 1, len(text)}, positions)
 }
 
-func TestManyGoroutinesMayUseOneExpression(t *testing.T) {
+func TestExpressionsAreSafeForConcurrentUse(t *testing.T) {
 	compiled := mustCompile(t, `.+[\s]+.+[\s]+([A-Z])[\s]+.+`, 0)
 	var all errgroup.Group
 	for worker := range 8 {
@@ -162,7 +161,7 @@ func FuzzAutomaton(f *testing.F) {
 			return
 		}
 		expected := other.FindSubmatchIndex(text)
-		for range 2 { // what the first match remembers must not change the second
+		for range 2 { // the second match must not depend on the first
 			positions, matched, err := compiled.Match(nil, text)
 			require.NoError(t, err)
 			require.Equal(t, expected != nil, matched)

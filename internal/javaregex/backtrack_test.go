@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/backtrack"
 )
 
-// plenty is more work than the matches of these tests need.
+// plenty exceeds the work of all matches in these tests.
 const plenty = 50_000_000
 
 func backtrackerOf(t testing.TB, expression string, whole bool) *backtrack.Program {
@@ -19,7 +19,7 @@ func backtrackerOf(t testing.TB, expression string, whole bool) *backtrack.Progr
 	return newBacktracker(parsed, whole)
 }
 
-func TestBacktrackingFindsWhatJavaFinds(t *testing.T) {
+func TestBacktrackingEqualsJava(t *testing.T) {
 	for _, probe := range []struct {
 		expression, text string
 		positions        []int // nil: no match
@@ -51,8 +51,8 @@ func TestBacktrackingFindsWhatJavaFinds(t *testing.T) {
 	}
 }
 
-// Where the automaton can run an expression both find the same.
-func TestBacktrackingFindsWhatTheAutomatonFinds(t *testing.T) {
+// If the automaton can run an expression, both must give the same result.
+func TestBacktrackingEqualsTheAutomaton(t *testing.T) {
 	t.Parallel()
 	compared := 0
 	for _, q := range append(invented(plainInventor, 9, 4_000, 2), invented(richInventor, 10, 4_000, 2)...) {
@@ -89,7 +89,7 @@ func TestWorkIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-func TestAllThatTakesLongCountsAsWork(t *testing.T) {
+func TestAllSlowOperationsCountAsWork(t *testing.T) {
 	long := []rune(strings.Repeat("a", 1000) + strings.Repeat("é", 1000))
 	for _, expression := range []string{
 		`[aé]*`, `[aé]*?\z`, `[aé]{2000}`, `x`, `[xy]z`, `([aé]+)\1`, `(?<=[aé]{500})\z`, string(long), `(?:a|é)*`, `(?:ab?|é)*+`,

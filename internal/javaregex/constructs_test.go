@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What Java makes of a whole match.
+// Results of whole matches in Java.
 const (
 	matches  = "match"
 	matchNot = "no"
@@ -20,7 +20,7 @@ type construct struct {
 	flags      Flags
 	text       string
 	java       string
-	// unsupported: this package refuses it, whether or not Java knows it.
+	// unsupported: this package refuses it, even if Java supports it.
 	unsupported bool
 }
 
@@ -213,7 +213,7 @@ var constructs = []construct{
 	{name: "branches in two groups", expression: `(a|ab)(c|bcd)`, text: "abcd", java: matches},
 }
 
-func TestConstructsMeanWhatTheyMeanInJava17(t *testing.T) {
+func TestConstructsEqualJava17(t *testing.T) {
 	for _, probe := range constructs {
 		t.Run(probe.name, func(t *testing.T) {
 			compiled, err := Compile(probe.expression, probe.flags)
@@ -243,7 +243,7 @@ func constructQuestions() []question {
 	return questions
 }
 
-func TestConstructsAnswerAsJavaDoes(t *testing.T) {
+func TestConstructTableEqualsJava(t *testing.T) {
 	t.Parallel()
 	questions := constructQuestions()
 	java := askJava(t, questions)

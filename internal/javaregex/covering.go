@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Covered reports whether each of the texts that the expression matches is
-// certainly matched by one of the others, too. A nil expression stands for one
-// that may match anything; a nil among the others matches everything.
+// Covered reports whether each text matched by the expression is certainly matched by one of the others,
+// too. A nil expression may match anything; a nil among the others matches everything.
 func (i *Inspector) Covered(expression *Regexp, others []*Regexp, texts Texts) bool {
 	var languages []*language
 	for _, other := range others {
@@ -57,7 +56,7 @@ type coverStep struct {
 	target otherPlace
 }
 
-// holds reports whether all texts from here on are covered.
+// holds reports whether all remaining texts are covered.
 func (c *covering) holds(from readStanding, others []otherPlace) bool {
 	type pair struct {
 		from   readStanding

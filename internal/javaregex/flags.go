@@ -32,7 +32,7 @@ var flagNames = []struct {
 	{"UNIX_LINES", unixLines},
 }
 
-// FlagNames returns the names that [ParseFlags] knows.
+// FlagNames returns the names supported by [ParseFlags].
 func FlagNames() []string {
 	var names []string
 	for _, one := range flagNames {
@@ -41,8 +41,8 @@ func FlagNames() []string {
 	return names
 }
 
-// ParseFlags reads flag names separated by '|', blanks around them allowed.
-// Names that it does not know are returned, not refused: the reference ignores them.
+// ParseFlags reads flag names separated by '|', blanks around them allowed. It returns unknown names
+// instead of failing, since PTP ignores them.
 func ParseFlags(text string) (flags Flags, unknown []string) {
 	for word := range strings.SplitSeq(text, "|") {
 		word = strings.TrimSpace(word)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzCompileAndMatch looks for expressions and texts on which compiling or
-// matching panics, does not end, or gives positions that cannot be.
+// FuzzCompileAndMatch searches for expressions and texts on which compiling or matching panics, does not
+// end, or gives impossible positions.
 func FuzzCompileAndMatch(f *testing.F) {
 	for _, probe := range constructs {
 		f.Add(probe.expression, uint16(probe.flags), []byte(probe.text))

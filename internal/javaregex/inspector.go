@@ -4,19 +4,19 @@ import (
 	"unicode/utf8"
 )
 
-// Texts is a set of texts that questions about expressions are limited to.
-// The zero value holds every text.
+// Texts is the set of texts to consider in questions about expressions. The zero value contains every
+// text.
 type Texts struct {
 	// Delimiter is a rune that no text contains; 0 for none.
 	Delimiter rune
 	// KeepsDelimiter lets texts end in the delimiter, a carriage return with a
 	// line feed behind it.
 	KeepsDelimiter bool
-	// NotEmpty leaves the empty text out.
+	// NotEmpty excludes the empty text.
 	NotEmpty bool
 }
 
-// reading is how far a text of a set of Texts was read.
+// reading is the state of reading a text of Texts.
 type reading uint8
 
 const (
@@ -49,9 +49,8 @@ func (t Texts) over(at reading, set runeSet, use func(part runeSet, next reading
 
 func (t Texts) mayEnd(at reading) bool { return at != nothingRead || !t.NotEmpty }
 
-// An Inspector answers questions about the texts that expressions match as a
-// whole. Its effort is limited: what it cannot prove, it denies. It must not
-// be used by several goroutines at once.
+// An Inspector answers questions about the texts that expressions match as a whole. Its effort is
+// limited: it answers false if it finds no proof in time. It is not safe for concurrent use.
 type Inspector struct {
 	effort    int
 	languages map[languageKey]*language
@@ -62,8 +61,8 @@ type languageKey struct {
 	stance     stance
 }
 
-// NewInspector returns an inspector that takes about so many steps, of some
-// hundred nanoseconds each, for all questions together.
+// NewInspector returns an inspector with a limit of steps, of some hundred nanoseconds each, for all
+// questions together.
 func NewInspector(effort int) *Inspector {
 	return &Inspector{effort: effort, languages: map[languageKey]*language{}}
 }
@@ -89,7 +88,7 @@ func (i *Inspector) language(expression *Regexp, stance stance) *language {
 	return built
 }
 
-// spend reports whether there is effort left for more steps.
+// spend reports whether more steps are permitted.
 func (i *Inspector) spend(steps int) bool {
 	i.effort -= steps
 	return i.effort >= 0
@@ -143,12 +142,11 @@ func (i *Inspector) Overlap(one, other *Regexp) bool {
 	return false
 }
 
-// MinLength returns a number of characters that each text which the
-// expression matches has at least.
+// MinLength returns a lower bound for the length, in characters, of texts that the expression matches.
 func (r *Regexp) MinLength() int { return minLength(r.parsed.root) }
 
-// Culprit returns the offset, in bytes, of what makes an expression
-// impossible: where its longest beginning ends that is not.
+// Culprit returns the offset, in bytes, at which an expression becomes impossible: the end of its longest
+// possible prefix.
 func (i *Inspector) Culprit(expression *Regexp, texts Texts) int {
 	const longest = 400 // each beginning is parsed
 	text := expression.source
@@ -167,8 +165,8 @@ func (i *Inspector) Culprit(expression *Regexp, texts Texts) int {
 	return 0
 }
 
-// parsedBeginning reads the beginning of an expression, groups that are open
-// at its end closed; nil where it makes no expression.
+// parsedBeginning parses a prefix of an expression and closes its open groups. It returns nil if the
+// prefix is invalid.
 func parsedBeginning(text string, flags Flags) *Regexp {
 	open := 0
 	for at := 0; at < len(text); at++ {

@@ -17,7 +17,7 @@ func compile(t testing.TB, expression string) *javaregex.Regexp {
 	return compiled
 }
 
-// lines are the texts of a stream that is cut at line feeds.
+// lines are the texts of a stream that is split at line feeds.
 var lines = javaregex.Texts{Delimiter: '\n'}
 
 func TestExpressionsThatMatchNothingAreFound(t *testing.T) {
@@ -114,7 +114,7 @@ func TestExpressionsThatOthersCoverAreFound(t *testing.T) {
 	require.True(t, inspector.Covered(nil, []*javaregex.Regexp{compile(t, `(?s).*`)}, lines))
 }
 
-func TestExpressionsThatHaveNothingInCommonAreFound(t *testing.T) {
+func TestDisjointExpressionsAreFound(t *testing.T) {
 	for _, test := range []struct {
 		one, other string
 		overlap    bool
@@ -132,9 +132,8 @@ func TestExpressionsThatHaveNothingInCommonAreFound(t *testing.T) {
 	}
 }
 
-// Proofs of some expressions need exponentially many steps; those of others a
-// huge automaton.
-func TestNothingIsClaimedWithoutEffort(t *testing.T) {
+// Some expressions need exponentially many steps for a proof, others a huge automaton.
+func TestNothingIsProvedWithoutEffort(t *testing.T) {
 	hard, other := compile(t, `(?:a|b)*a(?:a|b){40}c`), compile(t, `(?:b|a)*a(?:b|a){40}c`)
 	require.False(t, javaregex.NewInspector(effort).Covered(hard, []*javaregex.Regexp{other}, lines))
 	huge := compile(t, `(?:a{1000}){1000}\n`)
@@ -143,7 +142,7 @@ func TestNothingIsClaimedWithoutEffort(t *testing.T) {
 	require.False(t, javaregex.NewInspector(0).Covered(compile(t, `a`), []*javaregex.Regexp{compile(t, `.`)}, lines))
 }
 
-// What is claimed of expressions is compared with what they do.
+// Proofs must agree with the behaviour of expressions.
 func FuzzInspector(f *testing.F) {
 	f.Add(`\d+.*`, `\d+[.]x`, "1.x")
 	f.Add(`^a$|b\n`, `(?m)^a$`, "a\r")

@@ -40,9 +40,8 @@ func shortened(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// ErrBacktracking is wrapped by the error of a match that was given up. A match
-// is given up after a fixed amount of work, so that the same text gives the
-// same result however busy the machine is.
+// ErrBacktracking is wrapped by the error of a match that exceeds its limit. The limit is an amount of
+// work, so that the result does not depend on the load of the machine.
 var ErrBacktracking = backtrack.ErrWork
 
 // A Regexp is a compiled expression; it is safe for concurrent use.
@@ -69,7 +68,7 @@ func Compile(expression string, flags Flags) (*Regexp, error) {
 	return &Regexp{source: expression, flags: flags, parsed: parsed, whole: whole}, nil
 }
 
-// String returns the expression as it was given.
+// String returns the source of the expression.
 func (r *Regexp) String() string { return r.source }
 
 // Flags returns the flags the expression was compiled with.
@@ -84,19 +83,16 @@ func (r *Regexp) Groups() int { return r.parsed.groups }
 // that made it necessary, empty for the other engines.
 func (r *Regexp) Engine() (name, reason string) { return r.whole.engine() }
 
-// Match reports whether the expression matches all of text. The result holds
-// the start and end of group 0 and of each capturing group, -1 for one that
-// took no part; it is appended to dst[:0] and empty where there is no match.
-// An error means that the match could not be decided: it required too much
-// backtracking, ErrBacktracking, or the expression is too large for the engine
-// that a text beyond ASCII needs.
+// Match reports whether the expression matches all of text. The result has the start and end of group 0
+// and of each capturing group, -1 for one that took no part. It is appended to dst[:0], and empty without
+// a match. An error means that the match could not be decided: it required too much backtracking,
+// ErrBacktracking, or the expression is too large for the engine that a text beyond ASCII needs.
 func (r *Regexp) Match(dst []int, text []byte) ([]int, bool, error) {
 	return r.whole.match(dst, text)
 }
 
-// Find searches text from offset, in bytes, for the first match of the
-// expression and returns the positions as Match does. What stands before
-// offset still counts for anchors and lookbehind; \G is at offset.
+// Find searches text from offset, in bytes, for the first match of the expression and returns the
+// positions as Match does. Anchors and lookbehind see the text before offset; \G is at offset.
 func (r *Regexp) Find(dst []int, text []byte, offset int) ([]int, bool, error) {
 	if offset < 0 || offset > len(text) {
 		return dst[:0], false, fmt.Errorf("searching for %s from offset %d of a text of %d bytes", shortened(r.source), offset, len(text))

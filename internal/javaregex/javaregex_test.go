@@ -45,7 +45,7 @@ func TestMatchReturnsTheGroupsOfBothEngines(t *testing.T) {
 	}
 }
 
-func TestMatchFillsTheSliceItIsGiven(t *testing.T) {
+func TestMatchReusesTheGivenSlice(t *testing.T) {
 	buffer := make([]int, 0, 8)
 	for _, expression := range []string{`(a)b`, `(a)b(?=)`, `ab`} {
 		positions, matched, err := mustCompile(t, expression, 0).Match(buffer, []byte("ab"))
@@ -65,7 +65,7 @@ func TestEachInvalidByteIsOneCharacterForBothEngines(t *testing.T) {
 	}
 }
 
-func TestFindSeesWhatIsBeforeTheOffset(t *testing.T) {
+func TestFindSeesTheTextBeforeTheOffset(t *testing.T) {
 	for _, probe := range []struct {
 		expression, text string
 		offset           int
@@ -137,7 +137,7 @@ func splitQuestions() []question {
 	return questions
 }
 
-func TestSplitExamplesAnswerAsJavaDoes(t *testing.T) {
+func TestSplitExamplesEqualJava(t *testing.T) {
 	t.Parallel()
 	questions := splitQuestions()
 	var here answerer
@@ -146,7 +146,7 @@ func TestSplitExamplesAnswerAsJavaDoes(t *testing.T) {
 	}
 }
 
-func TestMatchThatIsGivenUpIsAnErrorWithoutTheText(t *testing.T) {
+func TestErrorsOfMatchesDoNotQuoteTheText(t *testing.T) {
 	compiled := mustCompile(t, `(a+)+(?!x)b`, 0)
 	require.Equal(t, maxWork, compiled.whole.limit)
 	compiled.whole.limit /= 1000
@@ -181,7 +181,7 @@ func TestTheWorkOfAMatchDoesNotDependOnLoad(t *testing.T) {
 	require.ErrorIs(t, err, ErrBacktracking)
 }
 
-func TestRefusedExpressionsNameThePlace(t *testing.T) {
+func TestSyntaxErrorsHaveAPosition(t *testing.T) {
 	for _, probe := range []struct {
 		expression string
 		flags      Flags
@@ -226,7 +226,7 @@ func TestRefusedExpressionsNameThePlace(t *testing.T) {
 
 func abs(number int) int { return max(number, -number) }
 
-func TestCountsThatTheLinearEngineCannotTakeStillWork(t *testing.T) {
+func TestCountsBeyondTheLinearEngineWork(t *testing.T) {
 	compiled := mustCompile(t, `a{1500}`, 0)
 	engine, _ := compiled.Engine()
 	require.Equal(t, "backtracking", engine)

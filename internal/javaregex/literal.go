@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// requiredLiterals are texts that are in every match, one behind the other.
-// Looking for them is much cheaper than running an engine, and most lines
-// have none of them.
+// requiredLiterals are texts that occur in every match, in order. Searching for them is much cheaper than
+// running an engine, and most lines do not contain them.
 type requiredLiterals [][]byte
 
-// maxRequiredLiterals bounds the effort; the first ones decide as a rule.
+// maxRequiredLiterals bounds the effort; usually the first literals decide.
 const maxRequiredLiterals = 4
 
-// literals are what is known of the texts in every match without running an engine.
+// literals are the texts known to occur in every match.
 type literals struct {
 	required requiredLiterals
 	prefix   []byte // what every whole match begins with
@@ -41,9 +40,8 @@ func findLiterals(root node) literals {
 	return found
 }
 
-// RequiredLiterals returns texts that are in every match of the expression, one
-// behind the other, and none where that is not easily seen. A text without them need not
-// be tried.
+// RequiredLiterals returns texts that occur, in order, in every match of the expression, or none if they
+// are hard to find. A text without them cannot match.
 func (r *Regexp) RequiredLiterals() []string {
 	texts := make([]string, 0, len(r.whole.required))
 	for _, literal := range r.whole.required {
@@ -52,7 +50,7 @@ func (r *Regexp) RequiredLiterals() []string {
 	return texts
 }
 
-// in reports whether the text has all literals in their order.
+// in reports whether the text contains all literals in order.
 func (l requiredLiterals) in(text []byte) bool {
 	for _, literal := range l {
 		at := bytes.Index(text, literal)
@@ -66,8 +64,8 @@ func (l requiredLiterals) in(text []byte) bool {
 
 type literalSearch struct {
 	run     []byte // literal that ends where the search is
-	leading bool   // it begins where the expression does
-	exact   bool   // there was nothing but literals
+	leading bool   // at the start of the expression
+	exact   bool   // only literals so far
 	prefix  []byte
 	found   requiredLiterals
 }

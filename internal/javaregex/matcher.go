@@ -11,8 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/backtrack"
 )
 
-// maxWork bounds one match of the backtracking engine: one to three seconds of
-// a processor.
+// maxWork bounds one match of the backtracking engine, to one to three seconds of CPU time.
 const maxWork = 600_000_000
 
 // A matcher runs one expression, either for whole matches or for searches, on
@@ -21,19 +20,19 @@ type matcher struct {
 	source string
 	parsed program
 	whole  bool
-	limit  int // most work of a match of the backtracking engine
+	limit  int // limit of work for the backtracking engine
 
 	reason    string // why the linear engine cannot be right; empty where it can
 	written   string // the expression for the linear engine
 	asciiOnly bool   // the linear engine is right on ASCII text only
 	literals
 
-	// automaton is nil where the expression has what it does not know, or is
-	// too large for it; it runs whole matches only.
+	// automaton runs whole matches only. It is nil if it does not support the expression, or for large
+	// expressions.
 	automaton deferred[*automaton]
 
-	// Each engine is compiled when a text first needs it. Most expressions of a
-	// definition never see one that comes past the required literals.
+	// Each engine is compiled when a text first needs it. For most expressions of a definition, no text
+	// contains the required literals.
 	linear       deferred[*regexp.Regexp] // nil where the expression is too large for it
 	backtracking deferred[*backtrack.Program]
 
@@ -54,7 +53,7 @@ func newMatcher(source string, parsed program, whole bool) (*matcher, error) {
 	return m, err
 }
 
-// ownEngine returns nil where another engine must run.
+// ownEngine returns the automaton, nil if another engine must run.
 func (m *matcher) ownEngine() *automaton {
 	if !m.whole {
 		return nil
@@ -63,7 +62,7 @@ func (m *matcher) ownEngine() *automaton {
 	return engine
 }
 
-// linearEngine returns nil where the linear engine cannot be right.
+// linearEngine returns the linear engine, nil if it cannot give the right result.
 func (m *matcher) linearEngine() *regexp.Regexp {
 	if m.reason != "" {
 		return nil
@@ -73,7 +72,7 @@ func (m *matcher) linearEngine() *regexp.Regexp {
 	return engine
 }
 
-// continuedEngine returns nil where it would be too large.
+// continuedEngine returns the engine for continued searches, nil if it would be too large.
 func (m *matcher) continuedEngine() *regexp.Regexp {
 	engine, _ := m.continued.get(func() (*regexp.Regexp, error) { return regexp.Compile(`\A(?s:.)(?s:.*?)(` + m.written + `)`) })
 	return engine
@@ -92,8 +91,7 @@ func (m *matcher) linearFor(text []byte) *regexp.Regexp {
 	return m.linearEngine()
 }
 
-// engine names the engine that decides texts for which either would do, and
-// why, if that is the backtracking one.
+// engine returns the name of the preferred engine, with the reason if it is the backtracking one.
 func (m *matcher) engine() (name, reason string) {
 	switch {
 	case m.reason != "":
@@ -115,8 +113,8 @@ func isASCII(text []byte) bool {
 	return true
 }
 
-// mayMatch reports whether a text as a whole has the literals that the
-// expression requires. A prefix turns most texts away at once.
+// mayMatch reports whether a text contains the literals that the expression requires. The prefix excludes
+// most texts at once.
 func (m *matcher) mayMatch(text []byte) bool {
 	return (len(m.prefix) == 0 || bytes.HasPrefix(text, m.prefix)) && m.required.in(text)
 }
@@ -137,7 +135,7 @@ func (m *matcher) match(dst []int, text []byte) ([]int, bool, error) {
 		return m.backtrack(dst, text, 0, false)
 	}
 	if m.parsed.groups == 0 {
-		// Without groups the engine need not make a result.
+		// Without groups the engine need not build a result.
 		if !linear.Match(text) {
 			return dst[:0], false, nil
 		}
@@ -173,7 +171,7 @@ func (m *matcher) find(dst []int, text []byte, offset int, past bool) ([]int, bo
 	_, whole := utf8.DecodeRune(text[from:])
 	continued := m.continuedEngine()
 	if whole != width || continued == nil {
-		// Where the offset tears a character apart only the other engine can begin.
+		// Only the other engine can start within a character.
 		return m.backtrack(dst, text, offset, false)
 	}
 	found := continued.FindSubmatchIndex(text[from:])
@@ -198,7 +196,7 @@ type scratch struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// maxKeptScratch is the capacity, in runes, up to which a scratch is used again.
+// maxKeptScratch is the capacity, in runes, up to which a scratch is reused.
 const maxKeptScratch = 1 << 16
 
 // decode decodes a text; an invalid byte becomes one replacement character. It

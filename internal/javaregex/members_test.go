@@ -72,7 +72,7 @@ func memberQuestions() []question {
 	return append(questions, question{operation: "members", expression: `\p{Cn}`})
 }
 
-func TestClassesHoldTheRunesTheyHoldInJava(t *testing.T) {
+func TestClassesEqualJava(t *testing.T) {
 	t.Parallel()
 	expressions := classExpressions()
 	java := askJava(t, memberQuestions())

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is compiled at all; expressions come from files of other people.
+// Limits for expressions, which may be untrusted.
 const (
 	maxExpressionLength = 64 << 10 // bytes
 	maxNesting          = 200      // groups and classes within one another
@@ -100,7 +100,7 @@ func (p *parser) peek() rune {
 	return p.runeAt(p.position)
 }
 
-// next moves on by one rune and returns what peek does then.
+// next skips one rune and returns the next one, like peek.
 func (p *parser) next() rune {
 	p.position++
 	return p.peek()

@@ -1,9 +1,8 @@
 package javaregex
 
-// A classReader gathers the members of one class. Single runes of Latin-1 are
-// kept apart from the other terms: an intersection takes them in, and a rune
-// that follows it brings them all back. Java does so, and who relies on it
-// does so unknowingly, but the meaning of a class must be the same.
+// A classReader gathers the members of one class. Single runes of Latin-1 are kept apart from the other
+// terms: an intersection takes them in, and a rune that follows it brings them all back. Java does so,
+// and the meaning of a class must be the same.
 type classReader struct {
 	singles    runeSet
 	anySingles bool // since the last intersection

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An inventor makes up expressions and texts.
+// An inventor generates expressions and texts.
 type inventor struct {
 	random *rand.Rand
 	atoms  []string
@@ -127,7 +127,7 @@ func randomQuestions() []question {
 	return append(invented(plainInventor, 1, 5_000, 3), invented(richInventor, 2, 6_000, 3)...)
 }
 
-func TestRandomExpressionsMeanWhatTheyMeanInJava(t *testing.T) {
+func TestRandomExpressionsEqualJava(t *testing.T) {
 	t.Parallel()
 	questions := randomQuestions()
 	java := askJava(t, questions)
@@ -148,7 +148,7 @@ func TestRandomExpressionsMeanWhatTheyMeanInJava(t *testing.T) {
 		tolerated++
 	}
 	t.Logf("%d questions, %d unsupported, %d undecided, %d answered differently as known", len(questions), unsupported, undecided, tolerated)
-	// More would mean that something else hides behind the known differences.
+	// More would mean that the known differences hide other errors.
 	require.Less(t, tolerated, len(questions)/400)
 	require.Less(t, unsupported, len(questions)/15)
 }

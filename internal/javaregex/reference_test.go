@@ -45,8 +45,8 @@ func javaFlags(flags Flags) int {
 	return total
 }
 
-// comparedWork limits the work on an answer that is compared. Of the expressions that
-// are made up, a few in ten thousand need more.
+// comparedWork limits the work on a compared answer. A few in ten thousand generated expressions need
+// more.
 const comparedWork = maxWork / 100
 
 // An answerer answers questions in the form of Reference.java, but for "unsupported"
@@ -125,8 +125,8 @@ func (a *answerer) answer(q question) string {
 	return strings.TrimRight("yes "+strings.Trim(fmt.Sprint(positions), "[]"), " ")
 }
 
-// everyAnswer holds what java.util.regex answers to the questions of all tests. They
-// are evaluated together, since Java takes seconds to start.
+// everyAnswer has the answers of java.util.regex to the questions of all tests. They are evaluated
+// together, since Java takes seconds to start.
 var everyAnswer = sync.OnceValues(func() (map[question]string, error) {
 	questions := slices.Concat(constructQuestions(), splitQuestions(), memberQuestions(), randomQuestions())
 	var input bytes.Buffer
@@ -156,8 +156,8 @@ var everyAnswer = sync.OnceValues(func() (map[question]string, error) {
 	return answers, nil
 })
 
-// askJava returns what java.util.regex answers. It skips the test
-// where that is not wanted or there is no Java.
+// askJava returns the answers of java.util.regex. It skips the test if the comparison is disabled or Java
+// is missing.
 func askJava(t *testing.T, questions []question) []string {
 	t.Helper()
 	if os.Getenv("RMCTL_CLUSTERS") != "1" {

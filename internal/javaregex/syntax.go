@@ -49,8 +49,7 @@ type (
 	lineBreak struct{}
 )
 
-// unlimited is the upper bound of a repeat without one; it is also the
-// largest count that can be written.
+// unlimited is the upper bound of a repeat without one, and the largest valid count.
 const unlimited = 1<<31 - 1
 
 type repeatMode uint8

@@ -4,8 +4,7 @@ package javaregex
 // short expression may stand for a very large one.
 const maxInstructions = 3000
 
-// A stance says what an automaton does about constructs that no finite automaton
-// can express.
+// A stance says how an automaton treats constructs that no finite automaton can express.
 type stance uint8
 
 const (
@@ -142,7 +141,7 @@ func (t *thompson) group(part group, next int, where place) int {
 	return t.add(instruction{kind: note, first: body, second: 2 * part.capture})
 }
 
-// refuses reports whether a loop cannot be written as rounds of its body.
+// refuses reports whether a loop cannot be expressed as rounds of its body.
 func (t *thompson) refuses(loop repeat) bool {
 	mayBeEmpty := loop.max > 1 && minLength(loop.body) == 0
 	switch t.stance {

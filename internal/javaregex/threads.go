@@ -12,7 +12,7 @@ import (
 // runs meanwhile makes its own.
 type threads struct {
 	remembered atomic.Pointer[lineups]
-	givenUp    atomic.Bool // the tables grow too large to be worth it
+	givenUp    atomic.Bool // the tables would grow too large
 }
 
 // A lineup is an ordered list of the states that a text may have led to, without

@@ -1,13 +1,13 @@
 package xmltree
 
-// An arena hands out slices of blocks, so that a tree of many small parts takes
-// few allocations. What it handed out lives as long as any part of its block.
+// An arena allocates slices from blocks, so that a tree of many small parts needs few allocations. A
+// block lives as long as any slice of it.
 type arena[T any] struct {
 	free []T
 	next int // size of the next block
 }
 
-// Blocks grow with the document up to a size that wastes little at its end.
+// Blocks grow with the document, up to a size that wastes little.
 const (
 	smallestBlock = 32
 	largestBlock  = 512

@@ -6,8 +6,7 @@ type Optional struct {
 	Set  bool
 }
 
-// An Argument is a piece of text that may vanish: of a command line, an input,
-// a line, an environment value.
+// An Argument is an optional piece of text in a command line, an input, a line or an environment value.
 type Argument struct {
 	Position
 	Text                 string

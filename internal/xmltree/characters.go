@@ -20,13 +20,12 @@ func skipBlanks(text string, at int) int {
 
 func isBlank(text string) bool { return skipBlanks(text, 0) == len(text) }
 
-// isCharacter reports whether XML has a character.
+// isCharacter reports whether a character is valid in XML.
 func isCharacter(r rune) bool {
 	return r >= ' ' && r <= 0xd7ff || r == '\n' || r == '\t' || r == '\r' || r >= 0xe000 && r <= 0xfffd || r >= 0x10000
 }
 
-// checkCharacters refuses a text without any character but blanks, bytes that are
-// not UTF-8, and characters that XML does not have.
+// checkCharacters refuses blank texts, bytes that are not UTF-8, and characters that are invalid in XML.
 func (d *Document) checkCharacters() error {
 	text := d.Text
 	if isBlank(text) {
@@ -46,8 +45,8 @@ func (d *Document) checkCharacters() error {
 	return nil
 }
 
-// suspicious marks the bytes with which a character that XML does not have can
-// begin: those of the control characters, and the first of U+FFFE and U+FFFF.
+// suspicious marks the first bytes of characters that are invalid in XML: control characters, U+FFFE and
+// U+FFFF.
 var suspicious = func() (marked [256]bool) {
 	for c := range ' ' {
 		marked[c] = !isCharacter(c)

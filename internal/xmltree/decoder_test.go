@@ -15,11 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// encoding/xml is the second opinion on what a document says. It takes all that
-// Read takes, but for names of the fifth edition of XML, and makes the same of
-// it, but for white space in the values of attributes.
+// encoding/xml must give the same results as Read, except for names of the fifth edition of XML and white
+// space in attribute values.
 
-func TestReadFindsWhatTheStandardDecoderFinds(t *testing.T) {
+func TestReadEqualsTheStandardDecoder(t *testing.T) {
 	shipped, err := filepath.Glob("../../rms/*.xml")
 	require.NoError(t, err)
 	fromTheField, err := filepath.Glob(filepath.Join(cmp.Or(os.Getenv("RMCTL_SHARED"), "../../../shared"), "definitions", "*.xml"))
@@ -47,8 +46,8 @@ func FuzzReadAgainstTheStandardDecoder(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source []byte) { agreesWithDecoder(t, source) })
 }
 
-// agreesWithDecoder compares what Read and encoding/xml make of a document. It
-// reports whether both take it.
+// agreesWithDecoder compares the results of Read and encoding/xml for a document. It reports whether both
+// accept it.
 func agreesWithDecoder(t *testing.T, source []byte) bool {
 	t.Helper()
 	document, err := Read("", source)

@@ -6,9 +6,7 @@ import (
 	"strings"
 )
 
-// Bounds of a document. Real definitions have some thousand elements at most
-// twenty levels deep; what is beyond these figures was not written by a site
-// that describes its batch system.
+// Limits of a document. Real definitions have some thousand elements and at most twenty levels.
 const (
 	maxBytes        = 16 << 20
 	maxDepth        = 200
@@ -17,15 +15,15 @@ const (
 	maxDeclarations = 200 // of namespaces, in force at one place
 )
 
-// A Document is one of the texts that a definition is made of: its own or that
-// of a base. Looking up positions changes it, so only one goroutine may use it at a time.
+// A Document is one of the files of a definition: its own or a base. Looking up positions changes it, so
+// it is not safe for concurrent use.
 type Document struct {
 	File string
-	Text string   // in UTF-8 without a byte order mark; the source where that cannot be decoded
+	Text string   // in UTF-8 without a byte order mark; the source if it cannot be decoded
 	Root *Element // nil for a text that cannot be read
 
 	lines []int      // offsets of the lines, found when the first position is needed
-	walk  sourceWalk // over the text that was looked into last
+	walk  sourceWalk // over the latest text
 }
 
 // A Position is a place in a definition. Lines and columns count from 1,
@@ -42,19 +40,19 @@ func (p Position) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// An Element is one element of a document, which knows where it stands.
+// An Element is one element of a document, with its position.
 type Element struct {
 	Space, Name string
 	Attributes  []Attribute
 	Children    []*Element
-	Text        string // the character data directly inside, comments left out
+	Text        string // the character data directly inside, without comments
 	Parent      *Element
 
 	document    *Document
 	scope       *namespaceScope // the prefixes known inside
 	offset, end int             // of the '<', and after the element
-	textOffset  int             // of the first character data; 0 for none
-	inkOffset   int             // of the first that is not blank; 0 for none
+	textOffset  int             // of the first character data; 0 without one
+	inkOffset   int             // of the first that is not blank; 0 without one
 }
 
 // An Attribute is one attribute of an [Element], its value normalised as XML
@@ -77,16 +75,13 @@ type DocumentError struct {
 
 func (e *DocumentError) Error() string { return e.Reason }
 
-// Read reads a document into a tree. The document is there even if its text
-// cannot be read.
+// Read reads a document into a tree. It returns a document even if the text is invalid.
 //
-// Documents may be in UTF-16 with a byte order mark, in the single-byte encoding that
-// they declare, or in UTF-8. Document type declarations, and with them every entity but
-// the five of XML itself, are refused, and so is what exceeds the bounds of this package.
-// Errors are *DocumentError.
+// Documents may be in UTF-16 with a byte order mark, in the single-byte encoding that they declare, or in
+// UTF-8. It refuses document type declarations, and so all entities but the five predefined ones, and
+// documents beyond the limits of this package. Errors are *DocumentError.
 //
-// The tree keeps the text alive: names, values and texts that stand there as they are
-// read are parts of it.
+// The tree keeps the text alive: names, values and texts that need no conversion are slices of it.
 func Read(file string, source []byte) (*Document, error) {
 	d := &Document{File: file, Text: string(source)}
 	encoding, err := d.decode()

@@ -19,7 +19,7 @@ func read(t *testing.T, source string) *Element {
 
 func lineAndColumn(at Position) []int { return []int{at.Line, at.Column} }
 
-func TestElementsKnowWhereTheyStand(t *testing.T) {
+func TestElementsHavePositions(t *testing.T) {
 	root := read(t, "<?xml version=\"1.0\"?>\n<!-- é -->\n<a>\n\t<b\n\t  x='1'\n\t/><c/>\r\n  <d>\r\n</d>\n</a>\n")
 	require.Equal(t, []int{3, 1}, lineAndColumn(root.Position()))
 	require.Equal(t, []string{"4:2 b", "6:4 c", "7:3 d"}, places(root.Children))
@@ -37,7 +37,7 @@ func TestByteOrderMarkIsNotCounted(t *testing.T) {
 	require.Equal(t, []int{1, 1}, lineAndColumn(root.Position()))
 }
 
-func TestAttributesKnowWhereTheyStand(t *testing.T) {
+func TestAttributesHavePositions(t *testing.T) {
 	root := read(t, "<a one=\"1\" two = '2'\n\tthree=\n\"3\"\n xmlns='urn:n' four='>/\"'/>")
 	positions := []string{}
 	for _, attribute := range root.Attributes {
@@ -89,7 +89,7 @@ func TestLineBreaksOfOtherSystemsBecomeNewlines(t *testing.T) {
 	require.Equal(t, "a\nb\nc\r", read(t, "<a>a\r\nb\rc&#13;</a>").Text)
 }
 
-func TestWhatIsAddedToOneElementLeavesItsNeighbourAlone(t *testing.T) {
+func TestAppendingToAnElementDoesNotChangeItsNeighbour(t *testing.T) {
 	root := read(t, "<a><b x='1'/><c y='2'><d/></c><e><f/></e></a>")
 	b, c, e := root.Children[0], root.Children[1], root.Children[2]
 	b.Attributes = append(b.Attributes, Attribute{Name: "added"})
@@ -111,13 +111,13 @@ func TestNamespacesAreResolved(t *testing.T) {
 	require.Equal(t, "urn:q", d.Children[0].Space)
 }
 
-func TestOtherEncodingsAreReadWhereTheyAreASCII(t *testing.T) {
+func TestOtherEncodingsAreReadIfTheTextIsASCII(t *testing.T) {
 	for _, encoding := range []string{"utf-8", "UTF-8", "US-ASCII", "ISO-8859-1", "windows-1252"} {
 		require.Equal(t, "x", read(t, `<?xml version="1.0" encoding="`+encoding+`"?><a>x</a>`).Text)
 	}
 }
 
-func TestUnreadableDocumentsAreRefusedWhereTheFaultIs(t *testing.T) {
+func TestInvalidDocumentsAreRefusedWithAPosition(t *testing.T) {
 	const declared = `<?xml version="1.0" encoding="ISO-8859-1"?>`
 	bomb := `<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]><a>&c;</a>`
 	for name, test := range map[string]struct{ source, expected string }{
@@ -221,7 +221,7 @@ func utf16Text(order binary.AppendByteOrder, text string) string {
 	return string(encoded)
 }
 
-func TestTheEncodingThatIsDeclaredIsRead(t *testing.T) {
+func TestTheDeclaredEncodingIsUsed(t *testing.T) {
 	declared := func(encoding string) string { return `<?xml version="1.0" encoding="` + encoding + `"?>` + "\n" }
 	const document = "<a b='é'>ß <c/></a>"
 	for name, source := range map[string]string{
@@ -267,7 +267,7 @@ func manyDeclarations(number int) string {
 }
 
 // Text in many pieces must not be copied again for every piece.
-func TestMuchTextInPiecesIsReadOnce(t *testing.T) {
+func TestTextInManyPiecesTakesLinearTime(t *testing.T) {
 	piece := "<b/>" + strings.Repeat("x", 70) + "<!---->"
 	root := read(t, "<a>"+strings.Repeat(piece, 30_000)+"</a>")
 	require.Len(t, root.Text, 30_000*70)
@@ -290,7 +290,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkPositions checks that every element and attribute stands where it says.
+// checkPositions checks the position of every element and attribute.
 func checkPositions(t *testing.T, e *Element, lines []string) {
 	after := func(at Position) string { return lines[at.Line-1][at.Column-1:] }
 	require.True(t, strings.HasPrefix(after(e.Position()), "<"))

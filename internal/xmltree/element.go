@@ -13,13 +13,13 @@ import (
 // Position returns where the element begins.
 func (e *Element) Position() Position { return e.document.position(e.offset) }
 
-// Source returns the element as it stands in its document.
+// Source returns the source of the element.
 func (e *Element) Source() string { return e.document.Text[e.offset:e.end] }
 
-// Namespace returns the namespace that a prefix stands for inside the element.
+// Namespace returns the namespace of a prefix inside the element.
 func (e *Element) Namespace(prefix string) (space string, known bool) { return e.scope.lookup(prefix) }
 
-// IsExtension reports whether the element is the one of that name in our namespace.
+// IsExtension reports whether the element has that name in rmctl's namespace.
 func (e *Element) IsExtension(name string) bool {
 	return e.Name == name && e.Space == ExtensionNamespace
 }
@@ -33,7 +33,7 @@ func (e *Element) Core(use func(child *Element)) {
 	}
 }
 
-// All yields the element and all below it, outer ones before those inside them.
+// All yields the element and its descendants in document order.
 func (e *Element) All() iter.Seq[*Element] {
 	return func(yield func(*Element) bool) { e.walk(yield) }
 }
@@ -90,8 +90,8 @@ func (e *Element) Lookup(space string, names ...string) (Attribute, bool) {
 	return Attribute{}, false
 }
 
-// Optional returns the attribute of the first of the names that is there; more
-// than one name is given where older files spell it differently.
+// Optional returns the first attribute that exists among the names. Several names cover the spellings of
+// older files.
 func (e *Element) Optional(names ...string) Optional {
 	if attribute, ok := e.Lookup("", names...); ok {
 		return Optional{Text: attribute.Value, Set: true}
@@ -99,11 +99,10 @@ func (e *Element) Optional(names ...string) Optional {
 	return Optional{}
 }
 
-// Value returns an attribute, empty for one that is absent.
+// Value returns an attribute, empty if it is absent.
 func (e *Element) Value(name string) string { return e.Optional(name).Text }
 
-// Boolean returns an attribute as XML reads booleans. What is no boolean is
-// reported by the schema and leaves the fallback.
+// Boolean returns an XML boolean attribute, or the fallback. The schema reports invalid values.
 func (e *Element) Boolean(name string, fallback bool) bool {
 	switch strings.TrimSpace(e.Value(name)) {
 	case "true", "1":
@@ -115,12 +114,11 @@ func (e *Element) Boolean(name string, fallback bool) bool {
 	}
 }
 
-// Integer returns an attribute as a whole number of 32 bits. The schema reports all
-// others, which leave the fallback.
+// Integer returns a 32-bit integer attribute, or the fallback. The schema reports invalid values.
 func (e *Element) Integer(name string, fallback int) int {
 	text := strings.TrimSpace(e.Value(name))
 	if text == "" {
-		return fallback // absent as a rule; ParseInt would make an error first
+		return fallback // the usual case; avoids the error of ParseInt
 	}
 	number, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
@@ -138,7 +136,7 @@ func (e *Element) ValuePosition(name string) Position {
 	return attribute.ValuePosition()
 }
 
-// ValueWithin returns where a byte of an attribute's value stands in the source.
+// ValueWithin returns the source position of a byte of an attribute's value.
 func (e *Element) ValueWithin(name string, index int) Position {
 	attribute, ok := e.Lookup("", name)
 	if !ok {
@@ -147,7 +145,7 @@ func (e *Element) ValueWithin(name string, index int) Position {
 	return attribute.document.within(attribute.valueOffset, index, true)
 }
 
-// TextWithin returns where a byte of the element's text stands in the source.
+// TextWithin returns the source position of a byte of the element's text.
 func (e *Element) TextWithin(index int) Position {
 	if e.textOffset == 0 {
 		return e.Position()
@@ -161,8 +159,8 @@ func (e *Element) TextPosition() Position {
 	return e.TextWithin(len(e.Text) - len(strings.TrimLeft(e.Text, blanks)))
 }
 
-// VisibleText returns where the first text inside the element stands that is not blank,
-// after whichever child.
+// VisibleText returns the position of the first text inside the element that is not blank, even after
+// children.
 func (e *Element) VisibleText() (at Position, ok bool) {
 	if e.inkOffset == 0 {
 		return Position{}, false
@@ -170,10 +168,9 @@ func (e *Element) VisibleText() (at Position, ok bool) {
 	return e.document.position(e.inkOffset), true
 }
 
-// Expression returns what an element of regex type holds, where that begins, and
-// where a byte of it stands. The attribute wins over the text, and text that goes
-// over a line break loses the white space around it, which no author means (five
-// definitions in the field have such texts).
+// Expression returns the expression of an element of regex type, its position, and a function for the
+// position of a byte. The attribute wins over the text. Text with a line break loses the white space
+// around it, which no author intends.
 func (e *Element) Expression() (text string, at Position, within func(offset int) Position) {
 	if written := e.Optional("expression"); written.Set {
 		return written.Text, e.ValuePosition("expression"), func(offset int) Position { return e.ValueWithin("expression", offset) }
@@ -187,8 +184,8 @@ func (e *Element) Expression() (text string, at Position, within func(offset int
 	return text, within(0), within
 }
 
-// QualifiedName returns the name by which messages and rules know the element:
-// x:outcome for one of rmctl's own.
+// QualifiedName returns the name of the element in messages and rules, such as x:outcome for one of
+// rmctl's.
 func (e *Element) QualifiedName() string {
 	switch {
 	case e.Space == ExtensionNamespace:

@@ -10,8 +10,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// singleByte has the encodings of definitions that were written before UTF-8 was
-// everywhere, by the names that declarations have for them.
+// singleByte has the single-byte encodings of older definitions, by their names in declarations.
 var singleByte = map[string]*charmap.Charmap{
 	"iso-8859-1":   charmap.ISO8859_1,
 	"latin1":       charmap.ISO8859_1,
@@ -21,8 +20,8 @@ var singleByte = map[string]*charmap.Charmap{
 	"cp1252":       charmap.Windows1252,
 }
 
-// decode turns the text into UTF-8 and returns the encoding that it was in, in small
-// letters; empty for UTF-8. What it takes for UTF-8 need not be that.
+// decode turns the text into UTF-8 and returns the encoding that it was in, in small letters; empty for
+// UTF-8. The result may still be invalid UTF-8.
 func (d *Document) decode() (encoding string, err error) {
 	raw := d.Text
 	if len(raw) > maxBytes {
@@ -106,8 +105,7 @@ func (d *Document) decodeBytes(encoding string, characters *charmap.Charmap) (st
 	return text, nil
 }
 
-// wrongBytes is the error of a file that is not in its encoding behind the text
-// that was read so far.
+// wrongBytes returns the error for a file with invalid bytes after the text decoded so far.
 func (d *Document) wrongBytes(before, encoding string) error {
 	decoded := Document{File: d.File, Text: before}
 	return decoded.failure(len(before), "xml-encoding", "the file is not valid %s", encoding).withHelp("save it as UTF-8")

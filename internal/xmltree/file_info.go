@@ -15,5 +15,5 @@ var PermissionBits = map[string]fs.FileMode{
 	"OWNER_READ": 0o400, "OWNER_WRITE": 0o200, "OWNER_EXECUTE": 0o100,
 	"GROUP_READ": 0o040, "GROUP_WRITE": 0o020, "GROUP_EXECUTE": 0o010,
 	"OTHER_READ": 0o004, "OTHER_WRITE": 0o002, "OTHER_EXECUTE": 0o001,
-	"EXECUTABLE": 0o100, // by its owner
+	"EXECUTABLE": 0o100, // for the owner
 }

@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// nameEnd returns where the name that begins at an offset ends, colons taken
-// for letters. Whether it may begin as it does is left to splitName, so that
-// what is wrong can be reported as a whole.
+// nameEnd returns the end of the name that begins at an offset, treating colons as letters. splitName
+// checks its first characters, so that errors quote the whole name.
 func nameEnd(text string, at int) int {
 	for at < len(text) {
 		if c := text[at]; c < utf8.RuneSelf {
@@ -76,8 +75,7 @@ var nameStart = &unicode.RangeTable{
 	LatinOffset: 2,
 }
 
-// isNameContinuation reports whether a character beyond ASCII may stand in a
-// name though none may begin with it.
+// isNameContinuation reports whether a character beyond ASCII may continue but not begin a name.
 func isNameContinuation(r rune) bool {
 	return r == 0xb7 || r >= 0x300 && r <= 0x36f || r == 0x203f || r == 0x2040
 }

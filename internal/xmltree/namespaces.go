@@ -5,7 +5,7 @@ import "fmt"
 const (
 	// CoreNamespace is the namespace of the elements of a definition.
 	CoreNamespace = "http://eclipse.org/ptp/rm"
-	// ExtensionNamespace is the namespace of what rmctl adds to the format.
+	// ExtensionNamespace is the namespace of rmctl's extensions to the format.
 	ExtensionNamespace = "urn:rmctl:definition:1"
 	// XMLNamespace is the namespace of the prefix xml.
 	XMLNamespace = "http://www.w3.org/XML/1998/namespace"
@@ -13,8 +13,8 @@ const (
 	xmlnsReserved = "http://www.w3.org/2000/xmlns/"
 )
 
-// IsCore reports whether a namespace is one of those that definitions have been
-// written in: the present one, those of two older generations, and none.
+// IsCore reports whether a namespace is one of those used by definitions: the current one, those of two
+// older generations, and none.
 func IsCore(space string) bool {
 	switch space {
 	case CoreNamespace, "http://org.eclipse.ptp/rm", "org.eclipse.ptp", "":

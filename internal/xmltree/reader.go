@@ -9,8 +9,8 @@ import "strings"
 // that stand twice, two roots), does not normalise the values of attributes, and
 // is slow: reading a definition took half of the time of a status query.
 //
-// Every method that reads something finds its beginning at r.at and leaves r.at
-// after its end. The characters were checked before: all are UTF-8 and XML.
+// Every reading method starts at r.at and leaves r.at after the end. The characters were checked before:
+// all are UTF-8 and XML.
 type documentReader struct {
 	document *Document
 	source   string // its text
@@ -136,7 +136,7 @@ func (r *documentReader) endTag() error {
 	return nil
 }
 
-// close gives the innermost element what was found inside of it.
+// close completes the innermost element with its children and texts.
 func (r *documentReader) close() {
 	innermost := r.open[len(r.open)-1]
 	r.open = r.open[:len(r.open)-1]

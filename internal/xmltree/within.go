@@ -33,7 +33,7 @@ type sourceWalk struct {
 	inSection bool
 }
 
-// character goes over the next character of the text and reports whether there is one.
+// character skips the next character of the text and reports whether there is one.
 func (w *sourceWalk) character() bool {
 	rest := w.document.Text[w.at:]
 	switch {
@@ -57,7 +57,7 @@ func (w *sourceWalk) character() bool {
 	return true
 }
 
-// skipMarkup goes over what is no text, and reports whether text may follow.
+// skipMarkup skips markup and reports whether text may follow.
 func (w *sourceWalk) skipMarkup() bool {
 	for {
 		rest := w.document.Text[w.at:]

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is sought is marked by § in each document: the position of the character
-// that follows it in the text is that of the character that follows it in the source.
-func TestPlacesInsideOfTextsAreThoseOfTheSource(t *testing.T) {
+// § marks positions in each document: a character after it in the text has the position of that character
+// in the source.
+func TestPositionsInTextsAreSourcePositions(t *testing.T) {
 	for name, document := range map[string]string{
 		"plain":                "<a>one §two</a>",
 		"after references":     "<a>&lt;&#xe9;&#x1f600;§x</a>",
@@ -40,7 +40,7 @@ func TestPlacesInsideOfTextsAreThoseOfTheSource(t *testing.T) {
 	}
 }
 
-func TestPlacesAreTheSameInAnyOrder(t *testing.T) {
+func TestPositionsDoNotDependOnTheOrder(t *testing.T) {
 	const source = "<a b='x\r\n&lt;y&#xe9;\n\nz'>one\r\n&amp;<!-- \n --><![CDATA[\n<&é]]>\ntwo<b/>three</a>"
 	value := func(root *Element, index int) Position { return root.ValueWithin("b", index) }
 	for _, place := range []func(root *Element, index int) Position{(*Element).TextWithin, value} {
@@ -55,7 +55,7 @@ func TestPlacesAreTheSameInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestAPlaceBeyondATextIsItsEnd(t *testing.T) {
+func TestAPositionAfterATextIsItsEnd(t *testing.T) {
 	root := read(t, "<a b='x'>one<b/>two</a>")
 	require.Equal(t, Position{Line: 1, Column: 13}, root.TextWithin(100))
 	require.Equal(t, Position{Line: 1, Column: 7}, root.ValueWithin("b", 0))

@@ -1,17 +1,17 @@
 package xpath
 
-// A visitor passes on what is on an axis of a node or attribute, the nearest first.
+// A visitor visits the nodes on an axis of a node or attribute, nearest first.
 type visitor func(w *walk, from item, use func(item))
 
-// An axis says where a step leads.
+// An axis is the direction of a step.
 type axis struct {
 	visit visitor
-	// isLevel says that nodes of which none is below another lead to such nodes, in order;
-	// isOrdered that they lead to nodes in order.
+	// isLevel says that nodes without descendants among them lead to nodes with the same property, in
+	// order; isOrdered says only that they lead to nodes in order.
 	isLevel, isOrdered bool
 }
 
-// Names of axes that are written in short.
+// Names of axes with abbreviations.
 const (
 	attributeAxis        = "attribute"
 	childAxis            = "child"
@@ -95,7 +95,7 @@ func visitSiblingsBefore(w *walk, from item, use func(item)) {
 	}
 }
 
-// visitFollowing visits all that begins behind the end of a node, or behind an attribute.
+// visitFollowing visits all nodes that begin after the end of a node, or after an attribute.
 func visitFollowing(w *walk, from item, use func(item)) {
 	if from.attribute != noAttribute {
 		from = item{from.node, noAttribute}
@@ -106,14 +106,14 @@ func visitFollowing(w *walk, from item, use func(item)) {
 	})
 }
 
-// visitPreceding visits all that ends before the beginning of a node, the last first.
+// visitPreceding visits all nodes that end before the beginning of a node, last first.
 func visitPreceding(w *walk, from item, use func(item)) {
 	both(visitSelf, visitAncestors)(w, from, func(above item) {
 		visitSiblingsBefore(w, above, func(each item) { visitBackwards(w, each, use) })
 	})
 }
 
-// visitBackwards visits a node and all below it, the last first.
+// visitBackwards visits a node and its descendants, last first.
 func visitBackwards(w *walk, from item, use func(item)) {
 	for at := len(from.node.Children) - 1; at >= 0; at-- {
 		visitBackwards(w, item{from.node.Children[at], noAttribute}, use)

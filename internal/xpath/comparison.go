@@ -1,7 +1,7 @@
 package xpath
 
-// A comparison compares two values. Of nodes any may fit: a field that is missing equals
-// nothing, and differs from nothing.
+// A comparison compares two values. For nodes it is true if any node matches: a missing field equals
+// nothing and differs from nothing.
 type comparison struct {
 	operator    string
 	left, right operand
@@ -43,8 +43,8 @@ func (c comparison) evaluate(at *place) any {
 	return c.isRightText(text(at, c.left), text(at, c.right))
 }
 
-// besideTruth returns an operand as it is compared with a condition: what is equal is taken
-// for a condition, and what is greater for a number, unless it is nodes.
+// besideTruth returns an operand converted for a comparison with a condition: to a condition for
+// equality, to a number for order, unless it is nodes.
 func (c comparison) besideTruth(at *place, of operand) float64 {
 	if c.operator == "=" || c.operator == "!=" || of.kind() == nodesKind {
 		return numberOf(truth(at, of))
@@ -69,7 +69,7 @@ func (c comparison) isRight(left, right float64) bool {
 	return left >= right
 }
 
-// isRightText compares texts, of which the greater is that of the greater number.
+// isRightText compares texts; their order is that of their numbers.
 func (c comparison) isRightText(left, right string) bool {
 	switch c.operator {
 	case "=":

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// errTooMuchWork is the error of an expression that looks at too many nodes.
-var errTooMuchWork = errors.New("the expression takes too much work")
+// errTooMuchWork is the error of an expression that visits too many nodes.
+var errTooMuchWork = errors.New("the expression visits too many nodes")
 
-// mostMoves is how many nodes one evaluation may look at. There is no other way to stop it.
+// mostMoves bounds the nodes that one evaluation visits. Nothing else can stop it.
 const mostMoves = 1_000_000
 
-// An Expression is a compiled expression: XPath 1.0, or a list of names of fields, of
-// which the first with a value counts.
+// An Expression is a compiled expression: XPath 1.0, or a list of field names, where the first field with
+// a value counts.
 type Expression struct {
 	names      []string // of a list of fields; nil for XPath
 	compiled   operand  // nil for a list of fields
@@ -20,12 +20,12 @@ type Expression struct {
 	attributes []string
 }
 
-// A Lookup returns the text of an attribute of the definition, which expressions write @name.
+// A Lookup returns the text of an attribute of the definition, written @name in expressions.
 type Lookup func(name string) (value string, exists bool)
 
-// Compile compiles an expression. It is an error if a function gets too few or too many
-// arguments, or no nodes where it needs some, and if the pattern of matches or replace is
-// not literal, so that an evaluation fails only for too much work.
+// Compile compiles an expression. It checks the number of arguments of functions, arguments that must be
+// nodes, and that the pattern of matches or replace is literal, so that an evaluation fails only if it
+// visits too many nodes.
 func Compile(text string) (*Expression, error) {
 	tokens, err := scan(text)
 	if err != nil {
@@ -53,10 +53,10 @@ func Compile(text string) (*Expression, error) {
 // Fields returns the names of fields in the expression.
 func (e *Expression) Fields() []string { return e.fields }
 
-// Attributes returns the names that the expression has after an @.
+// Attributes returns the names after @ in the expression.
 func (e *Expression) Attributes() []string { return e.attributes }
 
-// FieldName returns the name of the field that the expression consists of.
+// FieldName returns the name of the field if the expression consists of a single one.
 func (e *Expression) FieldName() (string, bool) {
 	if len(e.names) != 1 {
 		return "", false
@@ -110,7 +110,7 @@ func (e *Expression) Bool(record *Node, attribute Lookup) (holds bool, err error
 	return truth(e.place(record, attribute), e.compiled), nil
 }
 
-// place returns the record as what the expression is evaluated on.
+// place returns the record as the context of an evaluation.
 func (e *Expression) place(record *Node, attribute Lookup) *place {
 	begins := &struct {
 		walk
@@ -120,7 +120,7 @@ func (e *Expression) place(record *Node, attribute Lookup) *place {
 	return &begins.place
 }
 
-// limited turns the end of an evaluation that takes too much work into an error.
+// limited returns an error for an evaluation that visits too many nodes.
 func limited(err *error) {
 	switch failed := recover().(type) {
 	case nil:

@@ -84,7 +84,7 @@ func TestConditions(t *testing.T) {
 		"not(stime or obittime)":    true,
 		"not(substate or obittime)": false,
 		"substate":                  true,
-		"empty":                     true, // it is there
+		"empty":                     true, // it exists
 		"missing":                   false,
 		"missing empty":             true,
 		"matches(state,'^P') and starts-with(@job.owner,'al')": true,
@@ -98,7 +98,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func TestTheSameExpressionDoesNotRememberEarlierRecords(t *testing.T) {
+func TestExpressionsDoNotDependOnEarlierRecords(t *testing.T) {
 	for _, text := range []string{"substring-before(a,':')", "a[.='1:2']", "concat(a,b)", "count(a)+count(b)", "string-join(a,',')", "(a|b)[1]", "a='1:2' or b='1:2'"} {
 		used := compiled(t, text)
 		for range 3 {

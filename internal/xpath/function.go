@@ -10,12 +10,12 @@ import (
 	"github.com/rmctl/rmctl/internal/lazyregexp"
 )
 
-// A function is one that expressions can call.
+// A function can be called in expressions.
 type function struct {
 	fewest, most int // arguments
 	result       kind
 	call         func(at *place, c *call) any
-	onPlace      bool // without an argument it is about the node where it is evaluated
+	onPlace      bool // the default argument is the context node
 	takesNodes   bool // the first argument must select nodes
 	hasPattern   bool // the second argument is a regular expression
 }
@@ -56,7 +56,7 @@ var functions = map[string]function{
 	"substring-before": cutting(func(before, _ string) string { return before }),
 }
 
-// rounding returns a function that makes a whole number of one.
+// rounding returns a function that rounds a number.
 func rounding(round func(float64) float64) function {
 	return function{fewest: 1, most: 1, result: numberKind, call: func(at *place, c *call) any { return round(c.number(at, 0)) }}
 }
@@ -66,7 +66,7 @@ func comparing(compare func(text, other string) bool) function {
 	return function{fewest: 2, most: 2, result: truthKind, call: func(at *place, c *call) any { return compare(c.text(at, 0), c.text(at, 1)) }}
 }
 
-// cutting returns a function that takes a part of a text, if it has the other.
+// cutting returns a function that returns the part of a text before or after another.
 func cutting(part func(before, after string) string) function {
 	return function{fewest: 2, most: 2, result: textKind, call: func(at *place, c *call) any {
 		if before, after, isFound := strings.Cut(c.text(at, 0), c.text(at, 1)); isFound {
@@ -102,7 +102,7 @@ func newCall(name string, arguments []operand) (*call, error) {
 	}
 	pattern, _ := arguments[1].(literal)
 	text, isText := pattern.value.(string)
-	if !isText { // a pattern from a record would run a scheduler's text as an expression
+	if !isText { // a record must not supply patterns
 		return nil, fmt.Errorf("the pattern of %s must be a text in quotes", name)
 	}
 	var err error
@@ -112,7 +112,7 @@ func newCall(name string, arguments []operand) (*call, error) {
 	return c, nil
 }
 
-// arity says how many arguments a function takes.
+// arity describes the number of arguments of a function.
 func (f function) arity() string {
 	switch {
 	case f.most == math.MaxInt:

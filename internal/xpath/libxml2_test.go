@@ -17,10 +17,10 @@ import (
 
 var update = flag.Bool("update", false, "write what libxml2 makes of the expressions")
 
-// goldenFile has expressions, and behind each, by a tab, its values for the records.
+// goldenFile has expressions, each followed by a tab and its values for the records.
 const goldenFile = "testdata/libxml2.txt"
 
-// comparedRecords are records on which both evaluate.
+// comparedRecords are the records for the comparison.
 func comparedRecords() []*Node {
 	nested := record("a", "", "b", "7", "row", "", "a", "3", "row", "", "row", "", "c", "x y")
 	for i, row := range nested.Children {
@@ -47,11 +47,11 @@ func comparedRecords() []*Node {
 	}
 }
 
-// mostTexts is how many texts of nodes are compared.
+// mostTexts bounds the compared texts of nodes.
 const mostTexts = 6
 
-// ourValue returns what an expression is for a record: of nodes how many there are, and the
-// texts of the first.
+// ourValue returns the value of an expression for a record: for nodes their number and the texts of the
+// first ones.
 func ourValue(t *testing.T, expression string, of *Node) string {
 	t.Helper()
 	e := compiled(t, expression)
@@ -89,7 +89,7 @@ func cut(text string) string {
 // escapedByte is how xmllint writes a byte that is not ASCII.
 var escapedByte = regexp.MustCompile("#[0-9A-F]{2}")
 
-// libxml2Values returns what libxml2 makes of expressions.
+// libxml2Values returns the values of expressions in libxml2.
 func libxml2Values(t *testing.T, expressions []string, of *Node) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "record.xml")
@@ -170,8 +170,8 @@ func needXmllint(t *testing.T) {
 	require.NoError(t, err, "install libxml2-utils")
 }
 
-// What libxml2 makes of expressions stands in a file, so that this needs no xmllint.
-func TestExpressionsMeanWhatLibxml2TakesThemFor(t *testing.T) {
+// The values in libxml2 are stored in a file, so that this test needs no xmllint.
+func TestExpressionsEqualLibxml2(t *testing.T) {
 	golden, err := os.ReadFile(goldenFile)
 	require.NoError(t, err)
 	expression, at := "", 0
@@ -187,7 +187,7 @@ func TestExpressionsMeanWhatLibxml2TakesThemFor(t *testing.T) {
 	require.Equal(t, len(comparedRecords()), at)
 }
 
-func TestTheFileHasWhatLibxml2MakesOfExpressions(t *testing.T) {
+func TestGoldenFileEqualsLibxml2(t *testing.T) {
 	needXmllint(t)
 	golden, err := os.ReadFile(goldenFile)
 	require.NoError(t, err)
@@ -215,7 +215,7 @@ func TestTheFileHasWhatLibxml2MakesOfExpressions(t *testing.T) {
 	require.Equal(t, written.String(), string(golden))
 }
 
-func TestRandomExpressionsMeanWhatLibxml2TakesThemFor(t *testing.T) {
+func TestRandomExpressionsEqualLibxml2(t *testing.T) {
 	needXmllint(t)
 	random := randomExpressions{rand.New(rand.NewPCG(3, 9))}
 	var expressions []string
