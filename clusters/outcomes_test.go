@@ -20,7 +20,7 @@ import (
 // take minutes.
 const outcomesKnown = time.Minute
 
-// knowsOutcomes submits many short jobs, of which half fail. Soon after the scheduler has
+// knowsOutcomes submits many short jobs; half of them fail. Soon after the scheduler has
 // forgotten them all, rmctl must know how each ended. RMCTL_OUTCOMES replaces their number.
 func knowsOutcomes(t *testing.T, d *rmctltest.Desk, target string, count int, hasLeft func(ids []string) bool) {
 	t.Helper()

@@ -128,7 +128,7 @@ func (r *run) isForAll(batch *config.Batch) (bool, error) {
 // batchIDs returns the ids that the command of a batch prints.
 func (r *run) batchIDs(ctx context.Context, batch *config.Batch) (ids []string, err error) {
 	err = r.runFor(ctx, batch.Command, func(query reader.Query) (closer, error) {
-		query.IDs = nil // unparsed
+		query.IDs = nil // keep the ids as printed
 		query.Job = ""
 		compiled, err := reader.New(batch.Reader, query)
 		if err != nil {

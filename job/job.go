@@ -32,7 +32,7 @@ type Job struct {
 	Ensemble string // id of the ensemble that the job is a part of; empty for other jobs
 	Part     string // label of the part
 
-	Observation // the last observation; Observed is zero if there was none
+	Observation // the last observation; Observed is zero before the first
 
 	Created time.Time // when the submission was recorded
 
@@ -72,8 +72,8 @@ type Job struct {
 	// empty where that is unknown.
 	Request string
 
-	// Irregular describes an unexpected transition in the observations of the job; empty if
-	// there was none.
+	// Irregular describes an unexpected transition in the observations of the job; otherwise
+	// it is empty.
 	Irregular string
 }
 

@@ -89,7 +89,7 @@ func CopyInput(pipe io.Writer, source io.Reader, isTerminal bool) (refused bool,
 // inputSink distinguishes errors of the pipe from those of the source.
 type inputSink struct {
 	pipe    io.Writer
-	last    byte // of the writer
+	last    byte // that was written
 	refused bool
 }
 

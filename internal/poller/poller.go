@@ -38,7 +38,7 @@ type Poller struct {
 // A Request is a query that a process wants an answer to.
 type Request struct {
 	Key      polls.PollKey
-	Target   string        // the targets of the query
+	Target   string        // the target of the query
 	Interval time.Duration // the shortest time from one query to the next
 	Limit    time.Duration // the time limit of its command
 	Share    float64       // of the time, that queries for jobs may keep the scheduler busy; 0 for the usual
