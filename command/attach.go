@@ -12,20 +12,18 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// An Attachment connects an interactive job to its caller. Such a command has
-// no time limit of its own.
+// An Attachment connects an interactive job to its caller. Such a command has no time limit.
 type Attachment struct {
 	Stdin          io.Reader // nil for none; a Read under way when the command ends is not waited for
 	Stdout, Stderr io.Writer // nil to discard
-	// Terminal is what shows the output, where that is a terminal: a command
-	// that wants a pseudo-terminal gets one of the same type and size.
+	// Terminal is the terminal that shows the output, if there is one: a command that wants a
+	// pseudo-terminal gets one of the same type and size.
 	Terminal *remote.Terminal
 	// Signals are passed on to the command. If it is nil and the command runs on this machine
 	// without a pseudo-terminal, the command stays in the caller's process group, so that
 	// Ctrl-C reaches it directly.
 	Signals <-chan syscall.Signal
-	// Started is called once the process runs, and no parser works meanwhile; it
-	// may be nil.
+	// Started is called once the process runs, while no parser works; it may be nil.
 	Started func()
 	// Progress is called after the parsers have seen output while the job
 	// runs; calls do not overlap and no parser works meanwhile. Recent returns
@@ -33,9 +31,8 @@ type Attachment struct {
 	// state that the definition's input and the commands after the launch wait
 	// for; they wait for nothing if it is nil. An error ends the command.
 	Progress func(recent func() string) (reached bool, err error)
-	// Processes gets the processes about which marks of the command said something
-	// new, some times a second and once more at the end; calls do not overlap. It may
-	// be nil.
+	// Processes gets the processes with new marks, a few times a second and once at the end;
+	// calls do not overlap. It may be nil.
 	Processes func(changed []job.Process)
 }
 
@@ -94,7 +91,7 @@ func (s *attachedState) failure() error {
 	}
 }
 
-// progress returns what the streams call when parsers have seen output.
+// progress returns the callback for streams whose parsers have seen output.
 func (r *run) progress(recent func() string) func() {
 	if r.Attach == nil || r.Attach.Progress == nil {
 		return nil
@@ -146,8 +143,8 @@ func (r *run) serve(process remote.Handle, streams *streams) {
 	}
 }
 
-// awaitState waits until commands after the launch may run. It reports false if
-// that never comes.
+// awaitState waits until commands after the launch may run. It reports false if they never
+// may.
 func (r *run) awaitState(ctx context.Context) bool {
 	awaited := []<-chan struct{}{r.attached.reached}
 	if r.invocation.HasInput {
@@ -170,15 +167,15 @@ func (r *run) awaitState(ctx context.Context) bool {
 	return true
 }
 
-// Bytes that a terminal turns into signals, and how much of what is typed is
-// kept until the definition's input was sent.
+// Bytes that a terminal turns into signals, and how much typed input is kept until the
+// definition's input is sent.
 const (
 	interrupts = "\x03\x1c"
 	heldInput  = 64 << 10
 )
 
-// A gatedInput is the definition's input, which waits for the state of the job,
-// followed by what the caller types. It is read by one goroutine.
+// A gatedInput is the definition's input, which waits for the state of the job, followed by
+// the caller's input. One goroutine reads it.
 type gatedInput struct {
 	state *attachedState
 	input *bytes.Reader
@@ -261,8 +258,8 @@ func (g *gatedInput) wait() bool {
 	return true
 }
 
-// follow reads what is typed until that, or the process, has ended. A Read under
-// way when the process ends cannot be ended from here.
+// follow reads the typed input until it ends, or the process ends. A Read in progress at the
+// end of the process cannot be interrupted from here.
 func (g *gatedInput) follow() {
 	for {
 		buffer := make([]byte, 4096)

@@ -31,13 +31,13 @@ type Error struct {
 	Arguments []string
 	Failure   Failure
 	ExitCode  int                // for BadExit
-	Unstarted bool               // for TimedOut and a request that was given up: that was before its process was there
+	Unstarted bool               // for TimedOut and a canceled request: the process had not started yet
 	Outcome   config.OutcomeKind // as the definition classifies it; empty if it does not
 	Output    string             // the end of its standard error, otherwise of its standard output
 	Err       error
 }
 
-// Error returns the failure with what the command printed, on as many lines.
+// Error returns the failure and the output of the command, which may have several lines.
 func (e *Error) Error() string {
 	output := strings.TrimSpace(e.Output)
 	if e.isAnswer() && output != "" {

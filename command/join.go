@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/reader"
 )
 
-// join runs the command of an x:join, or takes the records of one that was run before.
+// join runs the command of an x:join, or uses the records of an earlier run.
 func (r *run) join(ctx context.Context, join *config.Join) (reader.Joined, error) {
 	var joined reader.Joined
 	err := r.runFor(ctx, join.Command, func(query reader.Query) (closer, error) {
@@ -82,8 +82,8 @@ func (r *run) runFor(ctx context.Context, needed *config.Command, open func(read
 	return err
 }
 
-// runBatches runs a command once for each batch of the ids that another one prints. The
-// answers are put together.
+// runBatches runs a command once for each batch of the ids that another one prints, and joins
+// the answers.
 func runBatches(ctx context.Context, whole *run) error {
 	batch := whole.Command.Batch
 	if isForAll, err := whole.isForAll(batch); err != nil || isForAll {

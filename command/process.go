@@ -112,8 +112,8 @@ func entriesOf(p *job.Process) map[string]string {
 	return entries
 }
 
-// A processTable gathers what marks say about processes. It is guarded by the lock
-// of the streams.
+// A processTable collects the content of marks about processes. The lock of the streams guards
+// it.
 type processTable struct {
 	known   map[int]*job.Process
 	outputs map[source]*tail
@@ -124,7 +124,7 @@ func newProcessTable() *processTable {
 	return &processTable{known: map[int]*job.Process{}, outputs: map[source]*tail{}, changed: map[int]bool{}}
 }
 
-// process returns the process of a rank, nil where there are too many.
+// process returns the process of a rank, nil if there are too many.
 func (t *processTable) process(rank int) *job.Process {
 	if p := t.known[rank]; p != nil {
 		return p
@@ -160,7 +160,7 @@ func (t *processTable) learn(read job.Process) {
 	}
 }
 
-// printed keeps the end of what a process printed.
+// printed keeps the end of a process's output.
 func (t *processTable) printed(from source, text []byte) {
 	if len(text) == 0 || from.rank >= processesWithOutput || t.process(from.rank) == nil {
 		return
@@ -198,8 +198,8 @@ func publish(env *attribute.Environment, processes []job.Process) {
 	}
 }
 
-// conclude makes one of what marks and parsers have found, once the command has
-// ended. One that exits with 0 means that all processes have ended so.
+// conclude merges the findings of marks and parsers after the end of the command. If the
+// command exits with 0, all processes have.
 func (t *processTable) conclude(parsed []job.Process, exitCode int) []job.Process {
 	for _, read := range parsed {
 		p := t.process(read.Rank)
@@ -231,8 +231,8 @@ func (t *processTable) conclude(parsed []job.Process, exitCode int) []job.Proces
 	return t.collectChanged()
 }
 
-// concludeProcesses writes what is known of processes, once the command has
-// ended and its parsers have, into the environment, and gives it to the caller.
+// concludeProcesses stores the known facts about processes in the environment after the end of
+// the command and its parsers, and passes them to the caller.
 func (r *run) concludeProcesses(s *streams) {
 	if !r.Command.Element.IsInteractive() {
 		return

@@ -208,8 +208,8 @@ func (f *markFilter) next(p []byte) (at int, m *mark, length int, said statement
 	return at, m, length, said
 }
 
-// indexOrPart returns where a text first stands, or where the end of p begins
-// that is the begin of the text; -1 if there is neither.
+// indexOrPart returns the first index of a text in p, or of the end of p that is the beginning
+// of the text; -1 if there is neither.
 func indexOrPart(p []byte, text string) int {
 	first := text[0]
 	for from := 0; ; {
@@ -264,7 +264,7 @@ type markedStream struct {
 	isError bool   // the stream is standard error
 	pending []byte // a mark to be shown together with the following text
 
-	// What came out of the last write.
+	// The results of the last write.
 	shown   []byte // for users
 	unowned []byte // for parsers: the command's own output
 	learned []job.Process
@@ -314,8 +314,8 @@ func (s *markedStream) close() {
 
 func (s *markedStream) reset() { s.shown, s.unowned, s.learned, s.printed = nil, nil, nil, nil }
 
-// beginOutput makes the process of a mark the source of what follows. The mark may name the
-// stream: on a terminal both are one.
+// beginOutput makes the process of a mark the source of the following text. The mark may name
+// the stream: on a terminal both are one.
 func (s *markedStream) beginOutput(m *mark, written []byte, said statement) {
 	s.source, s.pending = source{said.Rank, s.isError || said.stream == "stderr"}, nil
 	s.learned = append(s.learned, said.Process)

@@ -25,7 +25,7 @@ const idsAttribute = "query.ids"
 // jobPrefix begins the names of the attributes that get the facts about a job.
 const jobPrefix = "job."
 
-// A Reading is what a reader of a command's output knows about the job of the command.
+// A Reading is a reader's knowledge about the job of the command.
 type Reading struct {
 	IDs      *reader.IDs   // how ids are written; nil for any text
 	Job      string        // the queried job; empty for all jobs
@@ -45,7 +45,7 @@ type outputReader struct {
 	run *run
 }
 
-// newOutputReader returns what reads standard output.
+// newOutputReader returns the reader of standard output.
 func (r *run) newOutputReader(ctx context.Context) (*outputReader, error) {
 	query := r.query()
 	query.Join = func(join *config.Join) (reader.Joined, error) { return r.join(ctx, join) }
@@ -56,7 +56,7 @@ func (r *run) newOutputReader(ctx context.Context) (*outputReader, error) {
 	return &outputReader{compiled, r}, nil
 }
 
-// query returns what the output of the command is read for.
+// query returns the query that the output of the command answers.
 func (r *run) query() reader.Query {
 	q := reader.Query{
 		Mark: r.Scope.Environment.Text(MarkAttribute), Attribute: r.attributeText, Step: r.Reading.Step, HasNone: r.hasNone, NoOrigins: r.Origins == "",
@@ -184,7 +184,7 @@ func (r *run) concludeSearch(answer *reader.Answer) error {
 	}
 	var found *reader.Element
 	for each := range answer.All() {
-		// A user may submit the file of a script once more, later.
+		// A user may submit the file of a script again later.
 		if each.Fact("identity") == r.Reading.Tag && (found == nil || isEarlier(each, found)) {
 			found = each
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/rmctl/rmctl/remote"
 )
 
-// An Invocation is a command resolved to what will be executed.
+// An Invocation is a resolved command, ready to run.
 type Invocation struct {
 	Command            *config.Command
 	Arguments          []string
@@ -30,7 +30,8 @@ type Invocation struct {
 	marks []*mark // of processes, in the output; a preview has none
 }
 
-// process returns what to start for a command line in the environment of the invocation.
+// process returns the process to start for a command line in the environment of the
+// invocation.
 func (i *Invocation) process(arguments []string, directory string) remote.Command {
 	environment := make(map[string]string, len(i.Environment))
 	for _, variable := range i.Environment {
@@ -49,9 +50,9 @@ type simpleInvocation struct {
 	Directory string
 }
 
-// Resolve turns a command into what will be executed. It runs nothing. A command
-// whose arguments are all empty is an error, and so is such a pre- or post-launch
-// command, and a process mark that can never be found.
+// Resolve resolves a command and runs nothing. It returns an error if all arguments of the
+// command, or of a pre- or post-launch command, are empty, or if a process mark can never
+// match.
 func Resolve(c *config.Command, scope config.Scope, environment job.Environment) (*Invocation, error) {
 	invocation, err := Preview(c, scope, environment)
 	if err != nil {
@@ -150,8 +151,8 @@ func resolveSimple(commands []*config.SimpleCommand, directory string, scope con
 	return resolved, nil
 }
 
-// formatVariables change what scheduler commands print; a user who set one for
-// a shell must not change what a definition's parsers read.
+// formatVariables change the output of scheduler commands; a user's own setting must not
+// change the input of a definition's parsers.
 var formatVariables = []string{
 	"SQUEUE_FORMAT", "SQUEUE_FORMAT2", "SQUEUE_SORT", "SQUEUE_ALL", "SQUEUE_ARRAY", "SQUEUE_STATES", "SQUEUE_PARTITION",
 	"SQUEUE_ACCOUNT", "SQUEUE_NAMES", "SQUEUE_QOS", "SQUEUE_USERS", "SQUEUE_PRIORITY", "SQUEUE_LICENSES",

@@ -18,21 +18,20 @@ type Row struct {
 	Origin *attribute.Origin // the line with the state; nil unless Request.Origins requests it
 }
 
-// Fact returns a fact by its key; empty where the listing does not have it.
+// Fact returns a fact by its key; empty if the listing does not have it.
 func (r Row) Fact(key string) string { return r.Facts.Get(key) }
 
 // Listed summarizes the output of a listing.
 type Listed struct {
 	Rows  int // handed out
 	Again int // of these, rows with Again set
-	// NotUnderstood counts what is no row: lines of standard output that no target took,
-	// and elements without a name or without facts.
+	// NotUnderstood counts unusable output: lines of standard output that no target matched,
+	// and elements without a name or facts.
 	NotUnderstood int
 }
 
-// stateFact is the fact without which a row names an element and says nothing more
-// (docs/write/listings.md). Several such rows of one id, as of the tasks of an array,
-// do not contradict each other.
+// stateFact is the state. A row without it only names an element (docs/write/listings.md).
+// Several such rows of one id, for example of array tasks, do not contradict each other.
 const stateFact = "state"
 
 // rowCounter delivers rows and counts them.
@@ -65,15 +64,15 @@ func (c *rowCounter) handOut(id string, facts tokenizer.Facts, origin *attribute
 	c.each(row)
 }
 
-// isNew reports whether an id did not come before.
+// isNew reports whether an id appears for the first time.
 func (c *rowCounter) isNew(id string) bool {
 	before := len(c.ids)
 	c.ids[maphash.String(c.seed, id)] = struct{}{}
 	return len(c.ids) > before
 }
 
-// handOutDiscovered hands out what no parser could before its end, in the order of
-// names, and has the environment forget it.
+// handOutDiscovered delivers the rows that no parser could deliver before its end, ordered by
+// name, and removes them from the environment.
 func (c *rowCounter) handOutDiscovered(env *attribute.Environment) {
 	for _, id := range env.Discovered() {
 		discovered := env.DiscoveredAttribute(id)

@@ -53,11 +53,11 @@ type Request struct {
 	isOfBatch bool // the command runs for one batch of ids from the environment
 }
 
-// A Result is how a command went.
+// A Result is the result of a command.
 type Result struct {
 	Invocation *Invocation
 	ExitCode   int                // -1 if the end was not seen, or there was no process
-	Outcome    config.OutcomeKind // empty where the definition does not classify it
+	Outcome    config.OutcomeKind // empty if the definition does not classify it
 	Stdout     string             // the end of its output
 	Stderr     string
 	Listed     Listed
@@ -68,7 +68,7 @@ type Result struct {
 	Duration   time.Duration
 }
 
-// Resolve returns what Run executes of the request. The error is an *Error.
+// Resolve returns the invocation that Run executes. The error is an *Error.
 func (r Request) Resolve() (*Invocation, error) {
 	invocation, err := Resolve(r.Command, r.Scope, r.Environment)
 	if err != nil {
@@ -175,8 +175,8 @@ func (r *run) do(ctx context.Context) error {
 	return nil
 }
 
-// classify finds out what the exit code and the end of the output mean. Where they mean that
-// there are no jobs, the output is a message, which no reader gets.
+// classify finds the meaning of the exit code and the end of the output. If they mean that
+// there are no jobs, the output is a message, and no reader gets it.
 func (r *run) classify(ctx context.Context, streams *streams) error {
 	if slices.Contains(r.Command.Exits, r.result.ExitCode) {
 		return nil
@@ -326,8 +326,8 @@ func (r *run) contextFailure(ctx context.Context) *Error {
 // following steps cannot wait for its end.
 func (r *run) staysOpen() bool { return r.Command.KeepOpen || r.Attach != nil }
 
-// whileItRuns serves an attached job, and returns what ends that once its
-// process has ended.
+// whileItRuns serves an attached job, and returns a function that stops serving after the end
+// of its process.
 func (r *run) whileItRuns(process remote.Handle, streams *streams) (ended func()) {
 	if !r.waitsForState() {
 		r.attached.reach()

@@ -91,8 +91,8 @@ func (r *run) simpleCommand(ctx context.Context, simple simpleInvocation) error 
 	return nil
 }
 
-// causeOf returns why a helper was not started, or has ended: that there was no time
-// left goes before what it led to.
+// causeOf returns why a helper was not started, or has ended: a time limit wins over its
+// consequences.
 func causeOf(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -119,8 +119,8 @@ func (r *run) compile(parser *config.Parser) (io.WriteCloser, error) {
 	return compiled, nil
 }
 
-// Write takes output of the process. A parser's error does not stop the
-// process, which would block on a full pipe, but is kept for its end.
+// Write receives output of the process. A parser's error does not stop the process, which
+// would block on a full pipe; it is kept until the end.
 func (s *stream) Write(p []byte) (int, error) {
 	if s.marked == nil {
 		return len(p), s.deliver(p, p)
@@ -129,7 +129,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	return len(p), s.deliverMarked()
 }
 
-// deliverMarked delivers what came out of the marked stream.
+// deliverMarked delivers the results of the marked stream.
 func (s *stream) deliverMarked() error {
 	s.all.lock.Lock()
 	s.all.learn(s.marked)
@@ -155,7 +155,7 @@ func (s *stream) deliver(shown, own []byte) error {
 	return nil
 }
 
-// learn takes over what marks say about processes. The lock must be held.
+// learn applies marks about processes. The caller holds the lock.
 func (s *streams) learn(from *markedStream) {
 	for _, process := range from.learned {
 		s.processes.learn(process)
@@ -310,8 +310,8 @@ func (t *tail) shorten() {
 	}
 }
 
-// String returns what was kept. If the beginning is lost it starts with a whole
-// line if it can, otherwise with a whole character.
+// String returns the kept text. If the beginning is lost it starts with a whole line if
+// possible, otherwise with a whole character.
 func (t *tail) String() string {
 	t.shorten()
 	text := t.kept

@@ -119,7 +119,7 @@ var commandElements = []CommandElement{StartUpCommand, SubmitInteractive, Submit
 // IsCore reports whether it is an element of the format itself, and not one of ours.
 func (e CommandElement) IsCore() bool { return slices.Contains(commandElements, e) }
 
-// ServesAnother reports whether the command prints what another one needs (x:join, x:for).
+// ServesAnother reports whether another command needs the output of this one (x:join, x:for).
 func (e CommandElement) ServesAnother() bool { return e == joinCommand || e == batchCommand }
 
 // IsSubmit reports whether the command submits jobs.
@@ -237,8 +237,8 @@ type Parser struct {
 	ExitAfter        *Expression
 }
 
-// A Target is what a parser's matches act on: an attribute that exists, or
-// attributes that it constructs.
+// A Target is the target of a parser's matches: an existing attribute, or attributes that it
+// constructs.
 type Target struct {
 	Position
 	Ref             Optional

@@ -39,8 +39,8 @@ func (d Diagnostic) String() string {
 // Diagnostics are the problems of one definition, sorted by position.
 type Diagnostics []Diagnostic
 
-// Lenient returns the problems with unknown elements and attributes as warnings if there
-// are no other errors: the reference ignores them.
+// Lenient returns the problems. If all errors are unknown elements and attributes, they become
+// warnings, since PTP ignores them.
 func (d Diagnostics) Lenient() Diagnostics {
 	isIgnored := func(one Diagnostic) bool { return one.Code == "unknown-element" || one.Code == "unknown-attribute" }
 	lenient := slices.Clone(d)

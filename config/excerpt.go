@@ -23,8 +23,7 @@ func (d Diagnostic) Excerpt() string {
 	return text.String()
 }
 
-// Advice returns what to do about the problem as a sentence for people; empty
-// if nothing is known.
+// Advice returns advice about the problem as a sentence; empty if there is none.
 func (d Diagnostic) Advice() string {
 	switch {
 	case d.Suggestion == "":

@@ -6,9 +6,9 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// A BaseReader finds the definition that an x:extends names. The name is as
-// written, from is the file of the definition that extends it. It returns the
-// text and what to call it in positions, different for different definitions.
+// A BaseReader finds the definition of an x:extends. The name is as written, from is the file
+// of the extending definition. It returns the text and its name in positions, different for
+// different definitions.
 type BaseReader func(name, from string) (file string, source []byte, err error)
 
 // maxBases is how many definitions may stand below one another: one that
@@ -19,8 +19,8 @@ const maxBases = 16
 // extensions, that names the base.
 const extendsAttribute = "extends"
 
-// read reads a text into a tree. It reports what keeps the text from being read
-// as a definition, and returns nil then.
+// read parses a text into a tree. If the text is not a definition, it reports the problem and
+// returns nil.
 func (l *loader) read(file string, source []byte) *xmltree.Element {
 	document, err := xmltree.Read(file, source)
 	l.documents = append(l.documents, document)

@@ -7,8 +7,7 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// removeControls takes what sets an attribute that is gone or hidden out of the
-// base's form.
+// removeControls removes widgets of removed or hidden attributes from the base's form.
 func (f family) removeControls(attribute string) {
 	for _, child := range f.parent.Children {
 		if child.QualifiedName() == "launch-tab" && !f.isOwn(child) {

@@ -41,8 +41,8 @@ func (l *loader) takeMarkers(e *xmltree.Element) (found markers, ok bool) {
 	return found, l.checkMarkers(e, found) && ok
 }
 
-// addMarker adds a marker. It reports false, and a problem, if the marker is to name a
-// place and is empty.
+// addMarker adds a marker. It reports false, and a problem, if the marker must name a place
+// and is empty.
 func (l *loader) addMarker(found *markers, attribute xmltree.Attribute) bool {
 	switch attribute.Name {
 	case "remove":
@@ -95,8 +95,8 @@ func (l *loader) isTrue(marker xmltree.Attribute) bool {
 	return false
 }
 
-// reportMarkers reports the markers of an element and below, where they mean nothing, and
-// removes them, so that the schema does not report them as well.
+// reportMarkers reports markers without a meaning in an element and below, and removes them,
+// so that the schema does not report them as well.
 func (l *loader) reportMarkers(e *xmltree.Element, code, reason string) {
 	for _, attribute := range e.Attributes {
 		if isMarker(attribute) {

@@ -35,9 +35,9 @@ func (f family) addressInBase(child *xmltree.Element) string {
 	return addressOf(child)
 }
 
-// merge gives an element what only the base has. The namesakes among the
-// children are merged or replaced, by their rules. Elements keep the positions that they
-// have in their files; one that changes one of the base stands for both.
+// merge adds the base's content to an element. Children with the same name are merged or
+// replaced, by their rules. Elements keep the positions in their files; one that changes one
+// of the base has its own position.
 func (l *loader) merge(base, e *xmltree.Element) {
 	l.printer.override(changes, e, base)
 	e.Attributes = mergedAttributes(base, e)
@@ -102,8 +102,8 @@ func (l *loader) startLists(e *xmltree.Element, own []*xmltree.Element) {
 	})
 }
 
-// replacedLinks returns the links of the base that go since their portable name
-// is linked again: all of a name but the last, in whose place the first new one comes.
+// replacedLinks returns the links of the base that are removed because their portable name is
+// linked again: all of a name but the last, which the first new one replaces.
 func replacedLinks(base, own []*xmltree.Element) map[*xmltree.Element]bool {
 	going, last := map[*xmltree.Element]bool{}, map[string]*xmltree.Element{}
 	for _, child := range base {
@@ -124,8 +124,8 @@ func replacedLinks(base, own []*xmltree.Element) map[*xmltree.Element]bool {
 	return going
 }
 
-// removeLinks takes the base's links away that need an attribute which is gone,
-// and its name out of the others.
+// removeLinks removes the base's links that need a removed attribute, and its name from the
+// others.
 func (f family) removeLinks(name string) {
 	f.parent.Children = slices.DeleteFunc(f.parent.Children, func(child *xmltree.Element) bool {
 		if child.QualifiedName() != "x:portable" || f.isOwn(child) {
@@ -220,7 +220,8 @@ func (l *loader) find(siblings family, child *xmltree.Element, marked markers) (
 		}
 		return l.address(siblings, child, *marked.at, marked.remove)
 	}
-	// Of several attributes of one name the last counts. A definition may change one reader in several places.
+	// If several attributes have the same name, the last one counts. A definition may change
+	// one reader in several places.
 	for i, other := range slices.Backward(siblings.parent.Children) {
 		mayStand := !siblings.isOwn(other) || child.IsExtension("reader")
 		if other.QualifiedName() == child.QualifiedName() && mayStand && (ruleOf(child).kind == singlePart || hasSameName(other, child)) {
@@ -274,7 +275,7 @@ func (f family) addresses(like *xmltree.Element) []string {
 	return all
 }
 
-// placeFor returns where among the children of the base a new one goes.
+// placeFor returns the position of a new child among those of the base.
 func (l *loader) placeFor(siblings family, child *xmltree.Element, marked markers) (int, bool) {
 	children := siblings.parent.Children
 	switch {
@@ -308,10 +309,9 @@ func (l *loader) placeFor(siblings family, child *xmltree.Element, marked marker
 	return 0, true
 }
 
-// address returns the index of the element that a marker names: the one of that
-// name or, where elements have none, the one whose text it is or begins with it.
-// If it is to be removed and is missing, that is only a warning: the definition
-// is then as its author wants it.
+// address returns the index of the element that a marker names: by its name or, for elements
+// without names, by the beginning of its text. If an element to be removed is missing, that is
+// only a warning: the definition is then as its author wants it.
 func (l *loader) address(siblings family, child *xmltree.Element, marker xmltree.Attribute, removed bool) (int, bool) {
 	text := onOneLine(marker.Value)
 	isListed := ruleOf(child).kind == listedPart

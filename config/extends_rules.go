@@ -73,8 +73,8 @@ var partOrders = sync.OnceValue(func() map[string][]string {
 // commandOrder is the order of the children of all commands.
 var commandOrder = []string{"arg", "input", "environment", "stdout-parser", "stderr-parser", "redirect-parser", "pre-launch-cmd", "post-launch-cmd"}
 
-// ruleOf returns the rule of an element. A table of states with an expression of its own
-// replaces the whole table.
+// ruleOf returns the rule of an element. A table of states with its own expression replaces
+// the whole table.
 func ruleOf(e *xmltree.Element) partRule {
 	rule := partRules()[e.QualifiedName()]
 	if e.IsExtension("states") && e.Optional("of").Set && len(e.Children) > 0 {

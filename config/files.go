@@ -2,7 +2,7 @@ package config
 
 import "slices"
 
-// ManagedFiles is a group of files that are put in place before a submission.
+// ManagedFiles is a group of files that are staged before a submission.
 type ManagedFiles struct {
 	Position
 	StagingLocation Optional

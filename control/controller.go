@@ -57,7 +57,7 @@ type Options struct {
 }
 
 // A Controller is one definition bound to one connection. Its methods may be called
-// concurrently: each works on an environment of its own. DESIGN.md describes its layers.
+// concurrently: each works on its own environment. DESIGN.md describes its layers.
 type Controller struct {
 	Target     string             // its name; only read, as all fields
 	Definition *config.Definition // that it works by
@@ -67,7 +67,7 @@ type Controller struct {
 	*attendant
 }
 
-// A session runs the commands of the definition, with what the start-up commands found.
+// A session runs the commands of the definition, with the findings of the start-up commands.
 type session struct {
 	target                       string
 	definition                   *config.Definition

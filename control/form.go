@@ -27,10 +27,9 @@ type (
 	Rendering = rendering.Rendering
 )
 
-// Form returns the launch tab of the definition, filled in with the values of a
-// submission, and the page that the submission comes from: for a definition
-// without launch tab one that shows everything. It starts a session where one is
-// needed. Values that are refused are *ValueError or *attribute.InvalidError.
+// Form returns the launch tab of the definition, filled in with the values of a submission,
+// and the page of the submission. A definition without a launch tab gets one with everything.
+// It starts a session if needed. Errors of values are *ValueError or *attribute.InvalidError.
 func (c *Controller) Form(ctx context.Context, s job.Submission) (*form.Form, *form.Page, error) {
 	env, err := c.submissionEnvironment(ctx, s, c.refresh())
 	if err != nil {
@@ -88,8 +87,8 @@ func (c *Controller) Render(s job.Submission) (*Rendering, error) {
 	return rendering.Over(c.resolver, c.resolver.NewEnvironment(), s)
 }
 
-// Preview is Render with what the session has found, attributes that start-up
-// commands have constructed among it. It starts a session where none is young enough.
+// Preview is Render with the findings of the session, including attributes that start-up
+// commands constructed. It starts a session if there is no recent one.
 func (c *Controller) Preview(ctx context.Context, s job.Submission) (*Rendering, error) {
 	env, err := c.submissionEnvironment(ctx, s, c.refresh())
 	if err == nil {

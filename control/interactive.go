@@ -18,12 +18,11 @@ import (
 type Terminal struct {
 	Stdin          io.Reader // nil for none
 	Stdout, Stderr io.Writer // nil to discard
-	// Terminal is what shows the output, where that is a terminal; nil otherwise, and then
-	// the job has none either.
+	// Terminal is the terminal that shows the output. If it is nil, the job has no terminal
+	// either.
 	Terminal *remote.Terminal
-	// Signals are sent to the job's process; where it is nil, and the process
-	// runs on this machine without a pseudo-terminal, it stays in the process
-	// group of the caller.
+	// Signals are sent to the job's process. If it is nil, and the process runs on this
+	// machine without a pseudo-terminal, the process stays in the caller's process group.
 	Signals <-chan syscall.Signal
 	// Changed gets the job when its id is known, and at each change of state that is
 	// recorded while the process runs; may be nil.
@@ -93,7 +92,7 @@ func (c *attendant) ended(ctx context.Context, f *follower, result *command.Resu
 		return job.Job{}, errors.Join(runErr, unrecorded)
 	}
 	if isKept(unrecorded) {
-		unrecorded = nil // the end is recorded behind it, or is kept, too, with the reason
+		unrecorded = nil // the end is recorded after it, or also kept, with the reason
 	}
 	if result.ExitCode < 0 {
 		return c.outOfSight(ctx, p.tag, runErr)
@@ -136,8 +135,8 @@ func (c *attendant) endNamed(ctx context.Context, j job.Job) error {
 	return err
 }
 
-// outOfSight records that the connection to a job was lost: its end was not observed,
-// and only a scheduler can still report it. If the caller has given up, the job is canceled.
+// outOfSight records that the connection to a job was lost: its end was not observed, and only
+// a scheduler can still report it. If the caller has canceled, the job is canceled.
 func (c *attendant) outOfSight(caller context.Context, tag string, lost error) (job.Job, error) {
 	ctx := context.WithoutCancel(caller)
 	job, err := c.store.ByTag(ctx, tag)
@@ -174,7 +173,7 @@ func (c *attendant) ending(ctx context.Context, f *follower, result *command.Res
 	case reported == job.Canceled || reported == job.Failed:
 		ending.Detail = reported // its output is more precise than a code
 	case reported.Primary() == job.Submitted && ending.Detail == job.Failed && !c.isKnownByProcess(f.job):
-		// It never ran. Its command may not have printed that the job was canceled meanwhile.
+		// It never ran. Its command may not have printed that the job was canceled.
 		if found, err := c.query(f.ctx, f.job); err == nil && found.Detail == job.Canceled {
 			ending.Detail = job.Canceled
 		}

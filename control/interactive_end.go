@@ -18,8 +18,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A Holder is what an interactive job is attached to. It is empty if the process of the
-// job has ended or is unknown.
+// A Holder names the holder of an interactive job. It is empty if the process of the job has
+// ended or is unknown.
 type Holder string
 
 // The holders.
@@ -29,8 +29,7 @@ const (
 	HeldElsewhere Holder = "elsewhere" // by a program on another machine, if that is still there
 )
 
-// Holder returns what an interactive job is attached to now, as far as this machine can
-// know.
+// Holder returns the current holder of an interactive job, as far as this machine can know.
 func (c *Controller) Holder(job job.Job) Holder {
 	switch {
 	case mayBeAttached(job) && presence.PresenceOf(job.Submitter) == presence.Elsewhere:
@@ -76,9 +75,9 @@ func (c *Controller) EndHeld(ctx context.Context, job job.Job) (job.Job, error) 
 	return c.store.ByTag(ctx, job.Tag)
 }
 
-// Input resolves the definition's input again for a job that runs, to be sent to
-// its process once more (rm-format 3.13, rerun). The job must be complete, as
-// Store.ByTag returns it. The text ends with a line break.
+// Input resolves the definition's input again for a running job, to be sent to its process
+// once more (rm-format 3.13, rerun). The job must be complete, as returned by Store.ByTag. The
+// text ends with a line break.
 func (c *Controller) Input(ctx context.Context, j job.Job) (string, error) {
 	if !j.Interactive {
 		return "", fmt.Errorf("sending input to job %s: it is a batch job", j.ID)
@@ -146,8 +145,8 @@ func (c *Controller) AllocatesTerminal(debug bool) bool {
 	return submit != nil && submit.Element.IsInteractive() && submit.AllocatePTY
 }
 
-// NamesJobs reports whether what the command of interactive jobs prints gives them
-// an id. Others are known by the tag of their submission alone.
+// NamesJobs reports whether the output of interactive commands gives jobs an id. Other jobs
+// are known only by the tag of their submission.
 func (c *Controller) NamesJobs(debug bool) bool {
 	submit := c.definition.Submit(debug)
 	return submit != nil && namesJob(submit)

@@ -59,8 +59,8 @@ func (c *tracker) endLost(ctx context.Context, lost job.Job) (job.Job, error) {
 	})
 }
 
-// lose records that the end of a job will never be observed, and why. It changes nothing
-// for a job whose end was recorded meanwhile.
+// lose records that the end of a job will never be observed, and why. It does not change a job
+// whose end is already on record.
 func (c *tracker) lose(ctx context.Context, tag, reason string) (job.Job, error) {
 	now := c.now()
 	job, err := c.store.MarkMissing(ctx, tag, now)
@@ -89,8 +89,8 @@ func (c *tracker) missing(j job.Job, forgotten int) error {
 	return nil
 }
 
-// absencePatience is how long a wait goes on for the state of a job that is missing, where the
-// definition says that absence means one after a while.
+// absencePatience is how long a wait continues for a missing job, if the definition gives long
+// absence a state.
 const absencePatience = time.Hour
 
 // isAbsenceAwaited reports whether that a job is missing will soon mean a state.

@@ -10,9 +10,9 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// refuseSecond returns an error if the command of a submission is kept open and the
-// command of another one is alive. Of two submissions that are recorded at the same time
-// the earlier one continues. The tag is empty before the submission is recorded.
+// refuseSecond returns an error if the command of a submission is kept open and another such
+// command is alive. If two submissions are recorded at the same time, the earlier one
+// continues. The tag is empty before the submission is recorded.
 func (c *attendant) refuseSecond(ctx context.Context, p *prepared, tag string) error {
 	if !p.submit.KeepOpen {
 		return nil

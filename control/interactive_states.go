@@ -13,9 +13,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// A follower records what the parsers find out about an interactive job while its process
-// runs: its id, or the tag of the submission if nothing gives it an id, and each change of
-// its state.
+// A follower records what the parsers find about an interactive job during its run: its id, or
+// the tag of the submission for jobs without an id, and each change of its state.
 type follower struct {
 	ctx       context.Context // of the records, which outlive a cancellation
 	attendant *attendant
@@ -44,8 +43,8 @@ func (f *follower) started() {
 	}
 }
 
-// progress records what the parsers have found. It reports whether the job runs;
-// that it has failed before it ran is an error (rm-format 3.8).
+// progress records the findings of the parsers. It reports whether the job runs; a failure
+// before that is an error (rm-format 3.8).
 func (f *follower) progress(recent func() string) (running bool, err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()

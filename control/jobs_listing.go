@@ -13,9 +13,8 @@ func (c *session) newListing(list *config.Command) *listing.Listing {
 	return listing.New(list.Name, c.zoneOf(list), c.now())
 }
 
-// listJobs lists with one command all jobs of this user, or those with some ids, for
-// a definition that names ids. That the listing lacks a job, or all of them, proves
-// nothing.
+// listJobs lists all jobs of this user with one command, or some jobs if the definition uses
+// ids. Jobs that the listing lacks may still exist.
 func (c *session) listJobs(ctx context.Context, list *config.Command, ids string) (*listing.Listing, error) {
 	return c.listWith(ctx, listRequest{command: list, scope: config.OwnJobs, ids: ids, origins: originsOf(list)})
 }

@@ -27,9 +27,8 @@ func (c *tracker) isForgotten(job job.Job) bool {
 	return lookUp != nil && lookUp.Remembers > 0 && c.now().After(job.Created.Add(lookUp.Remembers))
 }
 
-// settle finds out what became of submissions without a job, as a part of a poll. It adopts
-// those whose tags are listed, and looks up some of the others if it is time. The listing
-// may be nil.
+// settle decides about submissions without a job, as a part of a poll. It adopts those with a
+// listed tag, and looks up some of the others if that is due. The listing may be nil.
 func (c *tracker) settle(ctx context.Context, turn *poller.Turn, listed *listing.Listing) error {
 	c.recordLate(ctx)
 	open, err := c.openSubmissions(ctx, turn.Targets)

@@ -9,9 +9,9 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// listEnded lists those of some jobs that have ended, with x:list-ended: with one command
-// or, if the command uses ids, in batches. That the listing lacks a job proves nothing. With
-// an error it returns what the earlier commands listed.
+// listEnded lists ended jobs with x:list-ended: with one command or, if the command uses ids,
+// in batches. Jobs that the listing lacks may still exist. With an error it returns the rows
+// of the earlier commands.
 func (c *tracker) listEnded(ctx context.Context, list *config.Command, jobs []job.Job) (*listing.Listing, error) {
 	whole := c.newListing(list)
 	request := listRequest{command: list, origins: originsOf(list), earliest: c.now()}

@@ -16,8 +16,8 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// namesIDs reports whether a listing is limited to the jobs whose ids it gets, directly or
-// by way of other attributes.
+// namesIDs reports whether a listing is limited to the jobs with given ids, directly or
+// through other attributes.
 func namesIDs(c *session, list *config.Command) bool {
 	if list == nil {
 		return false
@@ -32,7 +32,7 @@ func namesIDs(c *session, list *config.Command) bool {
 	return err == nil && strings.Contains(text, id)
 }
 
-// resolvedText returns what a command is resolved to as one text.
+// resolvedText returns the resolved command as one text.
 func resolvedText(which *config.Command, scope config.Scope) (string, error) {
 	invocation, err := command.Resolve(which, scope, job.Environment{})
 	if err != nil {
@@ -49,8 +49,8 @@ func resolvedText(which *config.Command, scope config.Scope) (string, error) {
 }
 
 // listOpen lists the jobs of a poll: all jobs of this user with one command or, if the
-// definition uses ids, the open ones in batches. With an error it returns what the earlier
-// commands listed.
+// definition uses ids, the open ones in batches. With an error it returns the rows of the
+// earlier commands.
 func (c *tracker) listOpen(ctx context.Context, list *config.Command, turn *poller.Turn, open jobstore.Roll) (*listing.Listing, error) {
 	if !c.listsByID() {
 		return c.listJobs(ctx, list, "")

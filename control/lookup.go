@@ -84,8 +84,8 @@ func (c *session) lookUpEnvironment(ctx context.Context, lookUp *config.Command,
 	return env, nil
 }
 
-// lookUpBy queries for the job of a tag with one command. The id is empty if the command
-// does not have it.
+// lookUpBy queries for the job of a tag with one command. The id is empty if the command does
+// not find it.
 func (c *session) lookUpBy(ctx context.Context, tried *config.Command, env *attribute.Environment, j job.Job) (job.Job, *command.Result, error) {
 	key := uuid.NewString()
 	named := submission.JobAttribute(env, key, "", "")

@@ -39,7 +39,7 @@ func lastThatPrinted(attempts []attempt) (attempt, bool) {
 	return attempt{}, false
 }
 
-// countNotUnderstood adds to the count of a command. The query goes on if that fails.
+// countNotUnderstood adds to the count of a command. A failure does not stop the query.
 func (c *session) countNotUnderstood(ctx context.Context, source *config.Command, added jobstore.NotUnderstood) {
 	if c.store == nil {
 		return

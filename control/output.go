@@ -41,13 +41,13 @@ func (e *OutputError) Unwrap() error { return e.Err }
 // A Stream is a part of a job's output.
 type Stream struct {
 	Stderr bool
-	// Task is the number of a task of an array; empty for the first one that has begun.
+	// Task is the number of an array task; empty for the first one that has begun.
 	Task string
 	// Chosen is called with the task of an array that was chosen, and its file; may be nil.
 	Chosen func(task, name string)
 }
 
-// OutputPath returns where a stream of a job's output is kept on the target.
+// OutputPath returns the path on the target of a stream of a job's output.
 func (c *attendant) OutputPath(ctx context.Context, job job.Job, stream Stream) (string, error) {
 	name := job.OutputPath
 	if stream.Stderr {
@@ -154,7 +154,7 @@ func (c *attendant) outputError(job job.Job, name string, err error) error {
 	return &OutputError{ID: job.ID, Path: name, Detail: string(job.Detail), Err: err}
 }
 
-// copyFrom copies what a file holds from offset on, until the context is done.
+// copyFrom copies the content of a file from offset on, until the context is done.
 func (c *attendant) copyFrom(ctx context.Context, name string, offset int64, w io.Writer) (copied int64, err error) {
 	file, err := c.connection.Open(ctx, name)
 	if err != nil {

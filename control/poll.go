@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// defaultInterval is the shortest time between two queries where the definition
-	// sets none.
+	// defaultInterval is the shortest time between two queries if the definition sets none.
 	defaultInterval = 5 * time.Second
 	// How long a user waits before losing patience.
 	shortPatience = time.Second
@@ -106,7 +105,7 @@ func (c *tracker) wish(ctx context.Context, jobs []job.Job) (poller.Wish, error)
 		if !isQueryable(&job) || !c.isUnqueried(&job) {
 			continue
 		}
-		// Another process may have queried it meanwhile.
+		// Another process may have just queried it.
 		now, err := c.store.ByTag(ctx, job.Tag)
 		if err != nil || c.isUnqueried(&now) {
 			return poller.Wish{Patience: shortPatience}, err
@@ -115,7 +114,7 @@ func (c *tracker) wish(ctx context.Context, jobs []job.Job) (poller.Wish, error)
 	return poller.Wish{}, nil
 }
 
-// isUnqueried reports whether all that is known of a job comes from its submit command.
+// isUnqueried reports whether only the submit command has reported about a job.
 func (c *tracker) isUnqueried(j *job.Job) bool {
 	submit := c.definition.Submit(false)
 	return submit != nil && j.Source == submit.Name && !j.Missing && !j.Stale
@@ -160,8 +159,8 @@ func (e *TooSoonError) Error() string {
 	return fmt.Sprintf("showing earlier states: the jobs are listed again at %s; name a few jobs to query only those", e.Until.Format(time.TimeOnly))
 }
 
-// poll makes the shared query of the target if it is due, or waits for the process that
-// makes it. Jobs that are wanted come first.
+// poll makes the shared query of the target if it is due, or waits for the process that makes
+// it. Wanted jobs come first.
 func (c *tracker) poll(ctx context.Context, list *config.Command, wish poller.Wish, isWanted func(tag string) bool) error {
 	jobs := &ownPoll{tracker: c, list: list, isWanted: isWanted}
 	outcome, err := c.poller.Jobs(ctx, poller.Request{

@@ -77,7 +77,7 @@ func (u *unansweredJobs) update(ctx context.Context, c *tracker) error {
 		if misses == nil {
 			u.misses[now.Tag] = now.MissingCount
 		}
-		// That a job is missing once more has no time on record.
+		// The record has no time for a repeated absence.
 		isAnswered := now.LastQueried().After(u.since) || now.MissingCount > u.misses[now.Tag]
 		if c.isUnqueried(&now) || now.Stale || !isAnswered {
 			open = append(open, now)

@@ -59,7 +59,7 @@ func (o *ownPoll) apply(ctx context.Context, turn *poller.Turn, failure error) e
 	return errors.Join(err, o.settle(ctx, turn, o.listed))
 }
 
-// applyPart records what a part of the commands listed before one failed.
+// applyPart records the rows of the commands that succeeded before one failed.
 func (o *ownPoll) applyPart(ctx context.Context, turn *poller.Turn, failure error) error {
 	var query *QueryError
 	if !errors.As(failure, &query) {

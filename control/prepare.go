@@ -30,8 +30,8 @@ type prepared struct {
 // scope is the scope for resolving the texts of the submission.
 func (p *prepared) scope() config.Scope { return config.Scope{Environment: p.env, Job: p.tag} }
 
-// prepare resolves a submission in one pass, before anything of it happens: the
-// environment of the session, the values in it, the files, and the submit command.
+// prepare resolves a submission in one pass, before it has any effect: the environment of the
+// session, the values in it, the files, and the submit command.
 func (c *submitter) prepare(ctx context.Context, s job.Submission, interactive bool) (*prepared, error) {
 	p := &prepared{tag: cmp.Or(s.Tag, uuid.NewString())}
 	s, err := c.tracked.Wrap(s, p.tag)
@@ -70,9 +70,9 @@ func (c *submitter) prepare(ctx context.Context, s job.Submission, interactive b
 	return p, c.tracked.Check(s, p.invocation, p.files)
 }
 
-// Check tries the values of a submission on the definition alone, without running
-// anything. Values that depend on what start-up commands find are not checked. Errors
-// are *ValueError and *attribute.InvalidError, several joined.
+// Check checks the values of a submission against the definition without running anything. It
+// does not check values that depend on start-up commands. Errors are *ValueError and
+// *attribute.InvalidError, possibly joined.
 func (c *Controller) Check(s job.Submission) error { return c.resolver.Check(s) }
 
 // otherKind is the error of a definition that runs jobs of the other kind only.

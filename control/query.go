@@ -97,9 +97,9 @@ func (c *session) wasCanceled(known job.Job) bool {
 	return !known.CancelAccepted.IsZero() && c.now().Sub(known.CancelAccepted) >= silenceAfterCancel
 }
 
-// concludeAbsence returns the state of a job that is missing: the one that its definition gives
-// jobs that are missing for long, for schedulers that keep no record of them. One that was
-// canceled has ended in any case.
+// concludeAbsence returns the state of a missing job: the state that its definition gives to
+// long absence, for schedulers that keep no record of jobs. A canceled job has ended in any
+// case.
 func (c *session) concludeAbsence(found answer, last *reader.Answer, known job.Job) answer {
 	var absence *reader.Absence
 	if last != nil {
@@ -163,8 +163,8 @@ func triedAfter(fallback *config.Command, outcome config.OutcomeKind) bool {
 	return len(fallback.On) == 0 || slices.Contains(fallback.On, outcome)
 }
 
-// conclude decides what a query without a state says: the job has ended in an unknown way,
-// the scheduler has forgotten it, its state is a word outside the vocabulary, or nothing.
+// conclude interprets a query without a state: the job has ended in an unknown way, the
+// scheduler has forgotten it, its state is a word outside the vocabulary, or nothing is known.
 // If a command failed, a job that the others do not know does not count as forgotten.
 func conclude(found answer, ended bool, failure error) (answer, error) {
 	switch {
@@ -230,9 +230,9 @@ func jobFact(env *attribute.Environment, fact string) string {
 	return env.Text(submission.AttributeJobPrefix + fact)
 }
 
-// observation collects what the parsers of a query found: the state, which is the value of
-// the job, and facts. A state outside the vocabulary is no state; it is shown as the
-// scheduler's word.
+// observation collects the findings of a query's parsers: the state, which is the value of the
+// job, and facts. A word outside the vocabulary is not a state; it is shown as the scheduler's
+// word.
 func (c *session) observation(env *attribute.Environment, j *attribute.Attribute, source *config.Command, result *command.Result, begun time.Time) job.Observation {
 	word := attribute.Text(j.Value())
 	if word == noState {

@@ -16,7 +16,7 @@ func newMark() string { return "@" + rand.Text()[:markLength] }
 
 const markLength = 16
 
-// readingOf returns what the reader of a status command knows about a job.
+// readingOf returns the reader's knowledge about a job from a status command.
 func readingOf(known job.Job, tasks reader.Memory) command.Reading {
 	return command.Reading{Job: known.ID, Identity: known.Identity, Memory: tasks}
 }

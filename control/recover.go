@@ -72,7 +72,7 @@ func (c *tracker) recoverWithoutLookUp(ctx context.Context, j job.Job) (job.Job,
 	case j.Interactive && presence.PresenceOf(j.Submitter) == presence.Elsewhere:
 		return j, recovery.Unconfirmed(&j, fmt.Sprintf("process %s may still be submitting it; check on that host", presence.ProcessName(j.Submitter)), nil)
 	case j.Interactive:
-		// Its process was a child of the one that is gone, and has no other name than the tag.
+		// Its process was a child of the dead one, and has no other name than the tag.
 		return j, c.reject(ctx, &j, "rmctl ended before the job was seen to run")
 	}
 	return j, recovery.Unconfirmed(&j, fmt.Sprintf("definition %q cannot search for submissions (it has no x:find-job); use the scheduler's own commands", c.definition.Name), nil)
@@ -102,7 +102,7 @@ func (c *tracker) reject(ctx context.Context, job *job.Job, reason string) error
 	if err != nil && !errors.Is(err, jobstore.ErrDecided) {
 		return err
 	}
-	*job, err = c.store.ByTag(ctx, job.Tag) // also where another process has found it meanwhile
+	*job, err = c.store.ByTag(ctx, job.Tag) // also if another process has just found it
 	return err
 }
 

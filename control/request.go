@@ -5,8 +5,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// requestOf returns a submission as text to be kept with the job. It is empty if the text
-// cannot hold it.
+// requestOf returns a submission as text to store with the job. It is empty if the text cannot
+// represent the submission.
 func (c *session) requestOf(s job.Submission) string {
 	text, err := requested.Encode(c.target, s)
 	if err != nil {

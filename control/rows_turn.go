@@ -12,17 +12,17 @@ import (
 	"github.com/rmctl/rmctl/internal/polls"
 )
 
-// Turns are listings, made again and again, of everybody's jobs, the nodes and the
-// queues. However many processes of this user list, each kind of listing is made once
-// per interval of the definition, keeps the scheduler busy for at most a twentieth of
-// the time, and is shared by all processes. The methods may be called concurrently.
+// Turns are repeated listings of everybody's jobs, the nodes and the queues. However many
+// processes of this user list, each kind of listing runs once per interval of the definition,
+// keeps the scheduler busy for at most a twentieth of the time, and is shared by all
+// processes. The methods may be called concurrently.
 type Turns struct {
 	tracker *tracker
 	viewer  *poller.Viewer
 }
 
-// Turns returns listings to be made again and again. If keeps is set, it shares them
-// also while nobody is known to want them, for [Controller.LatestRows].
+// Turns returns repeated listings. If keeps is set, it stores them even if no process is known
+// to want them, for [Controller.LatestRows].
 func (c *Controller) Turns(keeps bool) *Turns {
 	return &Turns{tracker: c.tracker, viewer: c.poller.Viewer(keeps)}
 }

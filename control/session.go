@@ -66,7 +66,7 @@ func (c *session) keptEnvironment(ctx context.Context, oldest time.Duration) (*a
 	return c.restored(found)
 }
 
-// keptFindings returns what that session found; nil without such a session.
+// keptFindings returns the findings of that session; nil without such a session.
 func (c *session) keptFindings(ctx context.Context, oldest time.Duration) (*attribute.Environment, error) {
 	session, err := c.store.Session(ctx, c.sessionKey())
 	if errors.Is(err, jobstore.ErrNotFound) {
@@ -162,7 +162,7 @@ func (c *Controller) Queues(ctx context.Context) ([]string, error) {
 	return list, nil
 }
 
-// Remembered returns what the last session, of any age, found for a list, such as the
+// Remembered returns the findings of the last session, of any age, for a list, such as the
 // names of queues; nil if it found nothing. It queries no scheduler.
 func (c *Controller) Remembered(ctx context.Context, list string) ([]string, error) {
 	env, err := c.keptEnvironment(ctx, anyAge)
@@ -223,8 +223,8 @@ func (c *session) runInvocation(ctx context.Context, request command.Request, in
 	return result, err
 }
 
-// Action runs a button-action, or a start-up or shut-down command, by its name
-// and keeps what it found for later commands.
+// Action runs a button-action, or a start-up or shut-down command, by its name and keeps its
+// findings for later commands.
 func (c *Controller) Action(ctx context.Context, name string, s job.Submission) (*command.Result, error) {
 	return c.action(ctx, name, s, "")
 }
@@ -268,8 +268,8 @@ func finds(which *config.Command, name string) bool {
 	})
 }
 
-// copyChanges puts into an environment what differs between two states of another one,
-// except what rmctl itself sets.
+// copyChanges copies to an environment the differences between two states of another one,
+// except attributes of rmctl itself.
 func copyChanges(to, before, after *attribute.Environment) {
 	for _, key := range after.Variables() {
 		old, a := before.Variable(key), after.Variable(key)

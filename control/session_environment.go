@@ -32,9 +32,9 @@ func (c *session) submissionEnvironment(ctx context.Context, s job.Submission, o
 	return env, nil
 }
 
-// findings returns what the session found. If there is no session younger than oldest, it
-// calls check, which may refuse, and starts one. For a definition without start-up
-// commands a session of any age will do.
+// findings returns the findings of the session. If there is no session younger than oldest, it
+// calls check, which may refuse, and starts one. For a definition without start-up commands a
+// session of any age will do.
 func (c *session) findings(ctx context.Context, oldest time.Duration, check func() error) (*attribute.Environment, error) {
 	hasStart := len(c.definition.CommandsOf(config.StartUpCommand)) > 0
 	if !hasStart {
@@ -75,7 +75,7 @@ func (c *session) jobEnvironment(ctx context.Context, job job.Job) (*attribute.E
 	return env, nil
 }
 
-// restored returns a new environment with what a session found.
+// restored returns a new environment with the findings of a session.
 func (c *session) restored(found *attribute.Environment) (*attribute.Environment, error) {
 	env, err := c.resolver.InitialEnvironment()
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *session) restored(found *attribute.Environment) (*attribute.Environment
 	return env, nil
 }
 
-// putFindings adds what a session found to an environment.
+// putFindings adds the findings of a session to an environment.
 func putFindings(env, findings *attribute.Environment) {
 	for _, key := range findings.Variables() {
 		found := findings.Variable(key)

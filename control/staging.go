@@ -42,8 +42,8 @@ func (c *submitter) unstage(ctx context.Context, tag string, staged []jobstore.S
 	return c.store.Unstaged(ctx, tag)
 }
 
-// cleanUp removes what a submission does not need after its submit command. If that fails,
-// Tidy removes it later.
+// cleanUp removes files that are not needed after the submit command. If that fails, Tidy
+// removes them later.
 func (c *submitter) cleanUp(ctx context.Context, tag string, files []submission.StagedFile) {
 	if err := c.unstage(ctx, tag, recordOf(files)); err != nil {
 		c.log.Warn("cannot remove files of a submission", "error", err)

@@ -112,8 +112,8 @@ func (c *tracker) statusByQuery(ctx context.Context, j job.Job) (job.Job, error)
 	return c.store.Observe(ctx, j.Tag, found.Observation)
 }
 
-// statusOfSubmission finds out what became of a submission. While that is unknown the
-// job is stale, without an error.
+// statusOfSubmission looks up a submission. While its outcome is unknown the job is stale,
+// without an error.
 func (c *tracker) statusOfSubmission(ctx context.Context, job job.Job) (job.Job, error) {
 	job, err := c.Recover(ctx, job)
 	var unconfirmed *UnconfirmedError

@@ -48,10 +48,9 @@ func (e *SubmitError) Error() string {
 // Unwrap returns the cause.
 func (e *SubmitError) Unwrap() error { return e.Err }
 
-// Submit submits a batch job and returns it with the id that its scheduler
-// gave it. What is to be run is on disk before the submit command starts; an
-// error after that is a *SubmitError. Values that are refused are *ValueError
-// or *attribute.InvalidError.
+// Submit submits a batch job and returns it with its id from the scheduler. The submission is
+// on disk before the submit command starts; later errors are *SubmitError. Errors of values
+// are *ValueError or *attribute.InvalidError.
 func (c *Controller) Submit(ctx context.Context, s job.Submission) (job.Job, error) {
 	p, err := c.prepare(ctx, s, false)
 	if err != nil {
@@ -61,7 +60,7 @@ func (c *Controller) Submit(ctx context.Context, s job.Submission) (job.Job, err
 		return job.Job{}, err
 	}
 	result, runErr := c.runInvocation(ctx, command.Request{Command: p.submit, Scope: p.scope()}, p.invocation)
-	// The id goes on record before anything else is done that may be cut off.
+	// The id is recorded before any other step that may be interrupted.
 	job, err := c.accept(context.WithoutCancel(ctx), p, result, runErr)
 	c.cleanUp(context.WithoutCancel(ctx), p.tag, p.files)
 	var failed *SubmitError
@@ -71,8 +70,8 @@ func (c *Controller) Submit(ctx context.Context, s job.Submission) (job.Job, err
 	return job, err
 }
 
-// confirm looks at once for the job of a submission that may have been made. It gives up
-// while the user is still waiting.
+// confirm looks at once for the job of a submission that may have been made. It stops while
+// the user is still waiting.
 func (c *submitter) confirm(ctx context.Context, failed *SubmitError) (job.Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, confirmation)
 	defer cancel()
@@ -213,7 +212,7 @@ func (c *session) acceptance(p *prepared, id string, result *command.Result) job
 	return a
 }
 
-// outputPath resolves where a stream of the job goes, now that its id is known.
+// outputPath resolves the path of a stream of the job, now that its id is known.
 func (c *session) outputPath(env *attribute.Environment, name, id string) string {
 	resolved, err := env.Resolve(env.Text(name), id)
 	if err != nil {

@@ -27,10 +27,10 @@ func (c *tracker) recordEnd(ctx context.Context, tag string, end job.Observation
 	return job, err
 }
 
-// isKept reports whether what could not be recorded is kept next to the record.
+// isKept reports whether unrecorded data is kept next to the record.
 func isKept(err error) bool { return errors.Is(err, jobstore.ErrKept) }
 
-// doubt records that it is not known what became of a submission.
+// doubt records that the outcome of a submission is unknown.
 func (c *tracker) doubt(ctx context.Context, tag string, why error) error {
 	_, err := c.store.Settle(ctx, jobstore.Outcome{Tag: tag, Doubted: why.Error()})
 	return err

@@ -24,8 +24,8 @@ func pause(ctx context.Context, length time.Duration) error {
 	}
 }
 
-// maxFailures is how often in a row queries may fail before a wait for the job is given up:
-// a controller that restarts must not end one.
+// maxFailures is the number of consecutive failed queries that end a wait: a restart of the
+// controller must not end one.
 const maxFailures = 60
 
 // A MissingError reports that the end of a job was not seen and cannot be: its scheduler has
@@ -40,10 +40,10 @@ func (e *MissingError) Error() string {
 		e.Job.ID, cmp.Or(e.Reason, "its scheduler no longer knows it"), e.Job.Detail, e.Job.Observed.Format(time.DateTime))
 }
 
-// Wait queries a job until it has ended or has reached a state: a detail, a primary state
-// or a word; empty for the end. It calls changed, which may be nil, at every change. It
-// goes on through failing queries for a while. A job that nobody can query is an error
-// at once.
+// Wait queries a job until it has ended or has reached a state: a detail, a primary state or a
+// word; empty for the end. It calls changed, which may be nil, at every change. It tolerates
+// failing queries for a while. If the job cannot be queried at all, it returns an error at
+// once.
 func (c *tracker) Wait(ctx context.Context, j job.Job, until job.Detail, changed func(job.Job)) (job.Job, error) {
 	if err := c.waitable(j); err != nil {
 		return j, err
@@ -84,7 +84,7 @@ type singleWait struct {
 	forgotten, failures int // queries in a row that did not find the job, and that failed
 }
 
-// judge returns why the wait ends after a query, nil if it goes on.
+// judge returns why the wait ends after a query, nil if it continues.
 func (w *singleWait) judge(ctx context.Context, job job.Job, err error) error {
 	var query *QueryError
 	switch {

@@ -17,14 +17,13 @@ import (
 const (
 	// How often a wait checks for new events on record.
 	eventLook = 250 * time.Millisecond
-	// How often it looks at its jobs where none comes.
+	// How often it checks its jobs without events.
 	lookAtAll = time.Minute
 )
 
-// WaitAll waits for many jobs of this target as Wait does for one, with queries
-// that all processes share where the definition can list jobs. It returns the
-// jobs with their last known states, in their order, and the first error of each job that
-// it could not wait for. A paused target does not end a wait.
+// WaitAll is Wait for many jobs of this target, with queries that all processes share if the
+// definition can list jobs. It returns the jobs with their last known states, in order, and
+// the first error of each job that it could not wait for. A paused target does not end a wait.
 func (c *tracker) WaitAll(ctx context.Context, jobs []job.Job, until job.Detail, changed func(job.Job)) ([]job.Job, error) {
 	for _, job := range jobs {
 		if err := c.waitable(job); err != nil {
@@ -297,8 +296,8 @@ func (w *wait) untilNews(ctx context.Context) error {
 	}
 }
 
-// Interval returns how often the definition and the target let the scheduler be listed: the
-// shortest time from the beginning of one listing to that of the next.
+// Interval returns how often the definition and the target allow a listing: the shortest time
+// from the beginning of one listing to that of the next.
 func (c *tracker) Interval() time.Duration {
 	return c.intervalOf(c.definition.Command(config.ListJobs))
 }

@@ -28,8 +28,8 @@ func (c *tracker) directLooks() directLooks {
 // moved notes that a job was seen to change.
 func (d *directLooks) moved(tag string) { d.changed[tag] = d.tracker.now() }
 
-// look queries the jobs if that is due, and sets when to look again. It reports false if
-// the shared query is to do so.
+// look queries the jobs if that is due, and sets the time of the next query. It reports false
+// if the shared query is to be used.
 func (d *directLooks) look(ctx context.Context, followed *follow.Jobs) (isQueried bool, err error) {
 	c := d.tracker
 	d.next = time.Time{}
