@@ -23,7 +23,7 @@ func (d Diagnostic) Excerpt() string {
 	return text.String()
 }
 
-// Advice returns advice about the problem as a sentence; empty if there is none.
+// Advice returns advice about the problem as a sentence, or "" without advice.
 func (d Diagnostic) Advice() string {
 	switch {
 	case d.Suggestion == "":
