@@ -62,7 +62,7 @@ func TestWhatCannotBeReadIsNamedWithItsPath(t *testing.T) {
 		"a command not in it":    {map[string]string{"case.toml": "definition = 'slurm'\ncommand = 'shut-down-command'"}, "case.toml", "no shut-down-command"},
 		"not a command":          {map[string]string{"case.toml": "definition = 'slurm'\ncommand = 'get-status'"}, "case.toml", "get-status"},
 		"no definition":          {map[string]string{"case.toml": "command = 'get-job-status'"}, "case.toml", "no definition given"},
-		"an unknown definition":  {map[string]string{"case.toml": "definition = 'slrum'\ncommand = 'get-job-status'"}, "case.toml", "no shipped definition"},
+		"an unknown definition":  {map[string]string{"case.toml": "definition = 'slrum'\ncommand = 'get-job-status'"}, "case.toml", "neither a shipped definition"},
 		"a missing definition":   {map[string]string{"case.toml": "definition = './my.xml'\ncommand = 'get-job-status'"}, "case.toml", "my.xml"},
 		"an invalid definition":  {map[string]string{"case.toml": "definition = './my.xml'\ncommand = 'get-job-status'", "my.xml": "<x/>"}, "case.toml", "my.xml"},
 		"no expectation":         {map[string]string{"expected.json": ""}, "expected.json", "--update"},

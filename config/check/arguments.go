@@ -13,11 +13,11 @@ import (
 )
 
 var argumentCodes = []Code{
-	{"no-shell", config.Warning, "A command line holds what only a shell would understand."},
-	{"unclosed-quote", config.Warning, "A quote of a command line is not closed."},
-	{"never-undefined", config.Warning, "An argument cannot match the expression by which it is to vanish."},
-	{"invalid-environment-name", config.Error, "A variable has a name that no environment can hold."},
-	{"duplicate-command", config.Warning, "Two commands of one kind have one name."},
+	{"no-shell", config.Warning, "A command line uses syntax that only a shell understands."},
+	{"unclosed-quote", config.Warning, "A quote in a command line is not closed."},
+	{"never-undefined", config.Warning, "An argument never matches the expression that omits it."},
+	{"invalid-environment-name", config.Error, "An environment variable has an invalid name."},
+	{"duplicate-command", config.Warning, "Two commands of one kind have the same name."},
 }
 
 func (c *checker) checkArguments(e *xmltree.Element) {
@@ -51,17 +51,17 @@ func (c *checker) checkEnvironment(e *xmltree.Element) {
 	name := e.Value("name")
 	switch {
 	case !environmentName.MatchString(name):
-		c.report(e.ValuePosition("name"), config.Error, "invalid-environment-name", fmt.Sprintf("no variable can be called %s", wording.Quote(name)), "")
+		c.report(e.ValuePosition("name"), config.Error, "invalid-environment-name", fmt.Sprintf("invalid variable name %s", wording.Quote(name)), "")
 	case !shellName.MatchString(name) && !strings.Contains(name, reference.Start):
 		c.report(e.ValuePosition("name"), config.Warning, "invalid-environment-name",
-			fmt.Sprintf("shells cannot use a variable that is called %s", wording.Quote(name)), "use letters, digits and _ only")
+			fmt.Sprintf("shells cannot use the variable name %s", wording.Quote(name)), "use letters, digits and _ only")
 	}
 	if e.Optional("value").Set && len(e.Named("arg")) > 0 {
-		c.report(e.ValuePosition("value"), config.Warning, "without-effect", "the variable has a value; its arguments are ignored", "leave out one of the two")
+		c.report(e.ValuePosition("value"), config.Warning, "without-effect", "the variable has a value; its arguments are ignored", "remove one of them")
 	}
 }
 
-// checkVanishing checks how an argument is to vanish.
+// checkVanishing checks when an argument is omitted.
 func (c *checker) checkVanishing(e *xmltree.Element) {
 	name := "isUndefinedIfMatches"
 	pattern := e.Optional(name)
@@ -76,11 +76,11 @@ func (c *checker) checkVanishing(e *xmltree.Element) {
 	switch {
 	case !e.Boolean("resolve", true):
 		if pattern.Set {
-			c.report(e.ValuePosition(name), config.Warning, "without-effect", `with resolve="false" an argument never vanishes`, "leave out one of the two")
+			c.report(e.ValuePosition(name), config.Warning, "without-effect", `an argument with resolve="false" is never omitted`, "remove one of them")
 		}
 		return
 	case decider.Set && !pattern.Set:
-		c.report(e.ValuePosition("attribute"), config.Warning, "without-effect", "the attribute decides nothing without isUndefinedIfMatches", "")
+		c.report(e.ValuePosition("attribute"), config.Warning, "without-effect", "attribute has no effect without isUndefinedIfMatches", "")
 		return
 	case !pattern.Set || strings.Contains(pattern.Text, reference.Start):
 		return
@@ -99,11 +99,11 @@ func (c *checker) checkVanishing(e *xmltree.Element) {
 	}
 }
 
-// checkDecider checks the attribute that decides whether an argument vanishes.
+// checkDecider checks the attribute that decides whether an argument is omitted.
 func (c *checker) checkDecider(e *xmltree.Element, name string) {
 	c.use(name, useIn(partOf(e)))
 	if name != "" && !c.names.has(name) {
-		c.undefined(e.ValuePosition("attribute"), name, "the argument always vanishes")
+		c.undefined(e.ValuePosition("attribute"), name, "the argument is always omitted")
 	}
 }
 
@@ -111,13 +111,13 @@ func (c *checker) checkDecider(e *xmltree.Element, name string) {
 // with what would match it if the references have no values.
 func (c *checker) reportNeverVanishing(e *xmltree.Element, name, pattern string) {
 	at := e.ValuePosition(name)
-	message := fmt.Sprintf("whatever the values are, the text never matches %s, so that it never vanishes", wording.Quote(strings.TrimSpace(pattern)))
+	message := fmt.Sprintf("the text never matches %s, so the argument is never omitted", wording.Quote(strings.TrimSpace(pattern)))
 	if rest := strings.TrimSpace(reference.Replace(e.Text, "")); strings.TrimSpace(e.Text) != rest && !strings.ContainsAny(rest, "\n\t") {
 		if pattern != "" {
 			c.reportReplacement(at, config.Warning, "never-undefined", message, pattern, escaped(rest))
 			return
 		}
-		message += ": without values it is " + wording.Quote(rest)
+		message += ": without values the text is " + wording.Quote(rest)
 	}
 	c.report(at, config.Warning, "never-undefined", message, "")
 }
@@ -145,7 +145,7 @@ func (c *checker) checkCommandNames() {
 		key := name{command.Element, command.Name}
 		if first, twice := earlier[key]; twice && command.Name != "" {
 			c.report(command.Position, config.Warning, "duplicate-command",
-				fmt.Sprintf("a second %s is called %s; by its name the one on line %d is meant", command.Element, wording.Quote(command.Name), first.Line), "")
+				fmt.Sprintf("a second %s is called %s; the name refers to the one on line %d", command.Element, wording.Quote(command.Name), first.Line), "")
 			continue
 		}
 		earlier[key] = command.Position
@@ -156,7 +156,7 @@ var (
 	// literalExpression matches expressions that match texts of one length: dots, and
 	// characters that stand for themselves.
 	literalExpression = lazyregexp.New(`^(?:\\[^\pL\p{Nd}]|[^\\\[\](){}*+?|^$])*$`)
-	blanks            = lazyregexp.New(`(\\[^\s\x{85}\pZ])|\\?[\s\x{85}\pZ]`) // or what is escaped and none
+	blanks            = lazyregexp.New(`(\\[^\s\x{85}\pZ])|\\?[\s\x{85}\pZ]`) // or an escaped character that is no blank
 	special           = lazyregexp.New(`[\\.*+?()\[\]{}|^$]`)
 )
 
@@ -164,9 +164,9 @@ var (
 func escaped(text string) string { return special.ReplaceAllString(text, `\$0`) }
 
 // canMatch reports whether a text can match an expression whatever its
-// references stand for. That it cannot is said only of expressions that match
-// one text and nothing else. White space does not count, since the engine trims
-// what is left where values are empty.
+// references stand for. It returns false only for expressions that match a single
+// text. White space does not count, since the engine trims
+// the text that remains where values are empty.
 func (c *checker) canMatch(expression, text string) bool {
 	if !literalExpression.MatchString(expression) {
 		return true

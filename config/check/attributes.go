@@ -20,14 +20,14 @@ var attributeCodes = []Code{
 	{"unused-attribute", config.Warning, "Nothing uses an attribute."},
 	{"unreachable-attribute", config.Warning, "No control of the form sets an attribute that jobs use."},
 	{"empty-range", config.Warning, "No number lies within the bounds."},
-	{"invalid-default", config.Warning, "A default is no value that a user could give."},
-	{"invalid-translation", config.Warning, "A switch is translated into something other than a pair of texts."},
-	{"different-lengths", config.Warning, "The lists of choices and of what is stored for them are not equally long."},
+	{"invalid-default", config.Warning, "A default is not a valid value."},
+	{"invalid-translation", config.Warning, "The translation of a switch is not a pair of texts."},
+	{"different-lengths", config.Warning, "The lists choice and translateChoiceAs have different lengths."},
 	{"no-list", config.Warning, "Items come from an attribute that never holds a list."},
-	{"link-cycle", config.Warning, "Links between attributes lead in a circle."},
-	{"reference-cycle", config.Warning, "Defaults refer to one another in a circle."},
+	{"link-cycle", config.Warning, "Links between attributes form a cycle."},
+	{"reference-cycle", config.Warning, "Defaults refer to each other in a cycle."},
 	{"unknown-validator", config.Error, "An attribute names a validator that the definition does not have."},
-	{"validator-without-message", config.Warning, "A validator does not say what a value has to be."},
+	{"validator-without-message", config.Warning, "A validator has no error message."},
 	{"validator-without-rule", config.Warning, "A validator accepts every value."},
 }
 
@@ -38,7 +38,7 @@ func (c *checker) checkAttributes() {
 			name := e.Value("name")
 			if first, twice := earlier[name]; twice {
 				c.report(e.Position(), config.Warning, "duplicate-attribute",
-					fmt.Sprintf("attribute %s is defined a second time; the definition at line %d is lost", wording.Quote(name), first.Position().Line), "")
+					fmt.Sprintf("attribute %s is defined twice; rmctl ignores the definition on line %d", wording.Quote(name), first.Position().Line), "")
 			}
 			earlier[name] = e
 			c.checkAttribute(e)
@@ -86,8 +86,8 @@ func (c *checker) checkBounds(e *xmltree.Element) {
 func (c *checker) checkTranslations(e *xmltree.Element) {
 	if pair := e.Optional("translateBooleanAs"); pair.Set && strings.Count(pair.Text, ",") != 1 {
 		c.report(e.ValuePosition("translateBooleanAs"), config.Warning, "invalid-translation",
-			fmt.Sprintf("%s is no pair of texts, so the switch stores true and false", wording.Quote(pair.Text)),
-			"write what is stored for on and for off, with one comma between")
+			fmt.Sprintf("%s is not a pair of texts, so the switch stores true and false", wording.Quote(pair.Text)),
+			"write the texts for on and off, separated by a comma")
 	}
 	translated, ok := e.First("translateChoiceAs")
 	choice, hasChoice := e.First("choice")
@@ -96,7 +96,7 @@ func (c *checker) checkTranslations(e *xmltree.Element) {
 	}
 	if shown, stored := items(choice.Text), items(translated.Text); len(shown) != len(stored) {
 		c.report(translated.TextPosition(), config.Warning, "different-lengths",
-			fmt.Sprintf("choice has %d items and translateChoiceAs has %d; PTP cannot show the items without a partner", len(shown), len(stored)), "")
+			fmt.Sprintf("choice has %d items and translateChoiceAs has %d; PTP cannot show the extra items", len(shown), len(stored)), "")
 	}
 }
 
@@ -125,7 +125,7 @@ func (c *checker) checkItems(name string, at config.Position) {
 	if !defined || c.names.openEnded || c.listed[name] || strings.Contains(strings.ToLower(e.Value("type")), "list") {
 		return
 	}
-	c.report(at, config.Warning, "no-list", fmt.Sprintf("no parser adds to the list of %s, so that there are no items", wording.Quote(name)),
+	c.report(at, config.Warning, "no-list", fmt.Sprintf("no parser adds to the list of %s, so there are no items", wording.Quote(name)),
 		fmt.Sprintf(`fill it in a start-up-command: <target ref="%s"> … <add field="value">`, name))
 }
 
@@ -151,7 +151,7 @@ func listsIn(d *config.Definition) map[string]bool {
 	return lists
 }
 
-// An attributeValue is a default with where it stands and the rules that it is held to.
+// An attributeValue is a default with its position and its rules.
 type attributeValue struct {
 	*xmltree.Element
 	value string
@@ -186,7 +186,7 @@ func (c *checker) checkDefault(e *xmltree.Element) {
 }
 
 func (c *checker) refuseDefault(d attributeValue, reason, suggestion string) {
-	c.report(d.at, config.Warning, "invalid-default", fmt.Sprintf("the default %s would be refused if a user gave it: %s", wording.Quote(d.value), reason), suggestion)
+	c.report(d.at, config.Warning, "invalid-default", fmt.Sprintf("invalid default %s: %s", wording.Quote(d.value), reason), suggestion)
 }
 
 func (c *checker) checkDefaultChoice(d attributeValue, allowed []string) {
@@ -213,9 +213,8 @@ func (c *checker) checkDefaultNumber(d attributeValue) {
 	}
 }
 
-// checkDefaultByValidator holds a default to the validator of its attribute, as
-// far as that can be done without looking at files. An expression that does not
-// compile is reported where it stands.
+// checkDefaultByValidator checks a default with the validator of its attribute,
+// except for properties of files. An invalid expression is reported elsewhere.
 func (c *checker) checkDefaultByValidator(d attributeValue) {
 	if _, valid := d.First("validator"); !valid {
 		return

@@ -44,7 +44,7 @@ func BenchmarkLoadLargestFieldDefinition(b *testing.B) {
 	}
 }
 
-// BenchmarkLoadAllFieldDefinitions does that with all of them.
+// BenchmarkLoadAllFieldDefinitions reads and checks all definitions from the field.
 func BenchmarkLoadAllFieldDefinitions(b *testing.B) {
 	definitions := fieldDefinitions(b)
 	size := 0
@@ -59,12 +59,12 @@ func BenchmarkLoadAllFieldDefinitions(b *testing.B) {
 	}
 }
 
-// BenchmarkLoadFieldDefinition shows which of them takes long.
+// BenchmarkLoadFieldDefinition measures each definition from the field.
 func BenchmarkLoadFieldDefinition(b *testing.B) {
 	benchmarkEach(b, fieldDefinitions(b), func(file string, source []byte) { check.Load(file, source, nil) })
 }
 
-// BenchmarkReadFieldDefinition does without checks.
+// BenchmarkReadFieldDefinition reads them without checks.
 func BenchmarkReadFieldDefinition(b *testing.B) {
 	benchmarkEach(b, fieldDefinitions(b), func(file string, source []byte) {
 		_, err := config.Read(file, source, nil)
@@ -89,8 +89,8 @@ func benchmarkEach(b *testing.B, definitions []definitionFile, load func(file st
 	}
 }
 
-// fieldDefinitions returns the definitions from the field, which stand beside
-// the project, and skips the benchmark where they do not.
+// fieldDefinitions returns the definitions from the field, which are kept outside
+// the project, and skips the benchmark if they are missing.
 func fieldDefinitions(b *testing.B) []definitionFile {
 	shared := cmp.Or(os.Getenv("RMCTL_SHARED"), filepath.Join("..", "..", "..", "shared"))
 	definitions := definitionsIn(b, filepath.Join(shared, "definitions"))

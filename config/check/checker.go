@@ -1,8 +1,8 @@
 // Package check finds the problems of definitions.
 //
-// [Load] reads a definition and reports every problem of it in one go; [Codes] lists
-// the kinds of problems. Definitions that were checked before are read without by
-// Read of package config.
+// [Load] reads a definition and reports all its problems; [Codes] lists
+// the kinds of problems. To read a definition without checks, use package config's
+// Read.
 package check
 
 import (
@@ -26,7 +26,7 @@ type checker struct {
 	uses        map[string]use  // of attributes, by their names
 	dynamicUses bool            // references have names that are known only when they are resolved
 	listed      map[string]bool // the attributes that parsers add to
-	suggested   int             // how often a name was sought that may have been meant
+	suggested   int             // how many suggestions were looked up
 	expressions expressionTable
 }
 
@@ -56,7 +56,7 @@ func problemsOf(d *config.Definition, root *xmltree.Element, effort int) config.
 	c.checkCommands()
 	c.checkReaders()
 	c.checkUses()
-	// Where proofs are hard, the other inspector has no effort left.
+	// If proofs are hard, the other inspector has no effort left.
 	c.checkRunaways(javaregex.NewInspector(effort))
 	return c.problems
 }
@@ -89,8 +89,8 @@ func useIn(part string) use {
 	return usedElsewhere
 }
 
-// Suggestions cost time that grows with the number of names; whoever has more
-// misspellings than this will look again.
+// Suggestions cost time that grows with the number of names, so their number is
+// limited.
 const (
 	maxSuggestions          = 100
 	maxSuggestionCandidates = 2000

@@ -41,7 +41,7 @@ func (c *checker) checkCommands() {
 		}
 	}
 	if submit := c.definition.Command(config.SubmitBatch); submit != nil && c.definition.Command(config.GetJobStatus) == nil {
-		c.report(submit.Position, config.Warning, "no-status-command", "batch jobs are submitted, and no get-job-status reports their state", "add a get-job-status")
+		c.report(submit.Position, config.Warning, "no-status-command", "the definition submits batch jobs but has no get-job-status", "add a get-job-status")
 	}
 }
 
@@ -50,10 +50,10 @@ func withFallbacks(c *config.Command) []*config.Command {
 	return append([]*config.Command{c}, c.Fallbacks...)
 }
 
-// actsOnJob reports whether a target acts on the job for certain.
+// actsOnJob reports whether a target certainly acts on the job.
 func actsOnJob(t *config.Target) bool { return t.Ref.Text == attribute.JobPlaceholder }
 
-// jobTargets yields the targets of a command that act on the job for certain.
+// jobTargets yields the targets of a command that certainly act on the job.
 func jobTargets(command *config.Command) iter.Seq[*config.Target] {
 	return func(yield func(*config.Target) bool) {
 		for _, parser := range inspect.ReadingParsers(command) {
@@ -66,7 +66,7 @@ func jobTargets(command *config.Command) iter.Seq[*config.Target] {
 	}
 }
 
-// checkJobID reports submissions whose jobs nobody can name.
+// checkJobID reports submit commands that do not set the job id.
 func (c *checker) checkJobID(command *config.Command) {
 	if inspect.MaySet(command, attribute.FieldName) || command.Read != nil {
 		return // a reader whose records have no id is reported there
@@ -74,14 +74,14 @@ func (c *checker) checkJobID(command *config.Command) {
 	const help = `add to a parser: <target ref="@jobId"> with <set field="name"><entry valueGroup="1"/></set>`
 	switch {
 	case command.WaitForID:
-		c.report(command.Position, config.Warning, "no-job-id", fmt.Sprintf("%s waits for the id of the job, and no parser of it sets one: every submission fails", command.Element), help)
+		c.report(command.Position, config.Warning, "no-job-id", fmt.Sprintf("%s waits for the job id, but none of its parsers sets it: every submission fails", command.Element), help)
 	case command.Element == config.SubmitBatch || command.Element == config.SubmitBatchDebug:
 		c.report(command.Position, config.Warning, "no-job-id",
-			fmt.Sprintf("no parser of %s reads the id of the job: commands that ask for its status or control it get an identifier that the scheduler does not know", command.Element),
+			fmt.Sprintf("no parser of %s sets the job id: status and control commands get an id that the scheduler does not know", command.Element),
 			help+`, and waitForId="true"`)
 	case command.Element == config.FindJob:
 		c.report(command.Position, config.Warning, "no-job-id",
-			"no parser of x:find-job reads the id of the job: a submission that is looked up would be taken for one that no scheduler knows", help)
+			"no parser of x:find-job sets the job id: rmctl would assume that the scheduler does not know the submission", help)
 	}
 }
 
@@ -96,8 +96,8 @@ func (c *checker) checkListing(command *config.Command) {
 			return
 		}
 	}
-	c.report(command.Position, config.Warning, "lists-nothing", fmt.Sprintf("no parser of x:%s constructs an attribute for each that is listed", command.Element),
-		`add to a parser a <target> without ref, with <set field="name"> for the id and <put field="value"> for what is known of it`)
+	c.report(command.Position, config.Warning, "lists-nothing", fmt.Sprintf("no parser of x:%s constructs an attribute for each item", command.Element),
+		`add to a parser a <target> without ref, with <set field="name"> for the id and <put field="value"> for its facts`)
 }
 
 // checkStatusCommand reports a status command that never sets a state.
@@ -111,14 +111,14 @@ func (c *checker) checkStatusCommand(command *config.Command) {
 	}
 	message := "no parser of get-job-status sets a state"
 	if !parsed {
-		message = "get-job-status has no parser, so it says nothing about the job"
+		message = "get-job-status has no parser, so rmctl cannot learn the state of jobs"
 	}
 	c.report(command.Position, config.Warning, "no-job-state", message, `add to a parser: <target ref="@jobId"> with <set field="value"> for a state such as RUNNING`)
 }
 
-// bannerLines are what login shells, prologues and wrappers of submit commands
-// print before the answer of the scheduler, in the shapes that were seen to be
-// taken for it.
+// bannerLines are lines that login shells, prologues and wrappers of submit
+// commands print before the answer of the scheduler, in forms that definitions
+// have mistaken for it.
 var bannerLines = []string{
 	"Welcome to the Stampede3 Supercomputer",
 	"Welcome to Ubuntu 24.04.1 LTS (GNU/Linux 6.8.0-48-generic x86_64)",
@@ -174,8 +174,8 @@ func (c *checker) checkBannerMatch(match *config.Match) {
 			continue
 		}
 		c.report(match.Expression.Position, config.Warning, "job-id-from-banner",
-			fmt.Sprintf("lines of a login banner are taken for the answer of the scheduler: the id of the job in %q would be %q", line, line[found[2*group]:found[2*group+1]]),
-			"let the expression fit the whole line that the scheduler prints and no other, with the words around the id")
+			fmt.Sprintf("the expression also matches login banners: the job id in %q would be %q", line, line[found[2*group]:found[2*group+1]]),
+			"match the whole line that the scheduler prints, with the words around the id")
 		return
 	}
 }

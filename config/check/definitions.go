@@ -27,7 +27,7 @@ func ReadDefinition(nameOrFile string) (file string, source []byte, err error) {
 			if near := wording.Nearest(nameOrFile, rms.Names()); near != "" {
 				hint = fmt.Sprintf("; did you mean %q?", near)
 			}
-			return "", nil, fmt.Errorf("there is no shipped definition %q (shipped are %s) and no file of that name%s",
+			return "", nil, fmt.Errorf("%q is neither a shipped definition (%s) nor a file%s",
 				nameOrFile, strings.Join(slices.Sorted(slices.Values(rms.Names())), ", "), hint)
 		}
 	}
@@ -42,11 +42,11 @@ func ReadBase(name, from string) (file string, source []byte, err error) {
 	if !rms.NamesFile(name) {
 		source, known := rms.Source(name)
 		if !known {
-			help := "a file is named by a path that ends in .xml or has a /"
+			help := "the path of a file must end in .xml or contain a /"
 			if similar := wording.Nearest(name, rms.Names()); similar != "" {
 				help = fmt.Sprintf("did you mean %q?", similar)
 			}
-			return "", nil, fmt.Errorf("no definition of that name is shipped (%s are); %s", strings.Join(rms.Names(), ", "), help)
+			return "", nil, fmt.Errorf("not a shipped definition (%s); %s", strings.Join(rms.Names(), ", "), help)
 		}
 		return shippedFolder + name + ".xml", source, nil
 	}
@@ -71,7 +71,7 @@ func readDefinitionFile(file string) ([]byte, error) {
 		return nil, fmt.Errorf("reading the definition: %q is not a regular file", file)
 	}
 	if info.Size() > maxDefinitionBytes {
-		return nil, fmt.Errorf("reading the definition: %q has %d bytes, which no definition has", file, info.Size())
+		return nil, fmt.Errorf("reading the definition: %q has %d bytes, more than %d", file, info.Size(), maxDefinitionBytes)
 	}
 	source, err := os.ReadFile(file)
 	if err != nil {
@@ -81,7 +81,7 @@ func readDefinitionFile(file string) ([]byte, error) {
 }
 
 // LoadDefinition loads and checks a shipped definition or a file. Problems of
-// the definition are returned beside it; err means that there was nothing to read.
+// the definition are returned with it; err is set if it cannot be read.
 func LoadDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, error) {
 	file, source, err := ReadDefinition(nameOrFile)
 	if err != nil {
@@ -91,8 +91,8 @@ func LoadDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, 
 	return definition, problems, nil
 }
 
-// UsableDefinition returns a definition to work by. A shipped one is not
-// checked again: the tests of this project have done that. Errors of a file are
+// UsableDefinition returns a definition without errors. It does not check a
+// shipped one: the tests of this project do that. Errors of a file are
 // a *config.InvalidError; its warnings are returned.
 func UsableDefinition(nameOrFile string) (*config.Definition, config.Diagnostics, error) {
 	file, source, err := ReadDefinition(nameOrFile)

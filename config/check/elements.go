@@ -29,8 +29,8 @@ func (c *checker) checkSchema() {
 	}
 }
 
-// checkExtensionAttributes reports attributes of ours where they mean nothing,
-// which the schema allows: it cannot say which of them an element may have.
+// checkExtensionAttributes reports attributes of ours on the wrong elements. The
+// schema allows them everywhere.
 func (c *checker) checkExtensionAttributes(e *xmltree.Element) {
 	for _, attribute := range e.Attributes {
 		if attribute.Space != xmltree.ExtensionNamespace {
@@ -68,8 +68,8 @@ func isCommand(e *xmltree.Element) bool {
 	return e.Name != "outcome" && e.Name != "process-mark"
 }
 
-// checkElement checks what is looked at where it is written: expressions, fields,
-// and elements of ours.
+// checkElement checks the parts of an element that need no context: expressions,
+// fields, and elements of ours.
 func (c *checker) checkElement(e *xmltree.Element) {
 	parent := e.Parent
 	switch {
@@ -128,7 +128,7 @@ func (c *checker) checkFlags(e *xmltree.Element, known []string) {
 		name := strings.TrimSpace(flag)
 		if name != "" && !slices.Contains(known, name) {
 			c.reportName(e.ValueWithin("flags", at+strings.Index(flag, name)), config.Warning, "unknown-flag",
-				fmt.Sprintf("%s is not a flag here and is ignored; flags are %s", wording.Quote(name), strings.Join(known, ", ")), name, known)
+				fmt.Sprintf("unknown flag %s is ignored; flags are %s", wording.Quote(name), strings.Join(known, ", ")), name, known)
 		}
 		at += len(flag) + 1
 	}
@@ -160,18 +160,18 @@ func (c *checker) checkSearched(e *xmltree.Element, name, flagNames string) {
 	c.checkExpression(x, func(offset int) config.Position { return e.ValueWithin(name, offset) })
 }
 
-// checkProbe reports a version that is demanded and cannot be read.
+// checkProbe reports a required version that cannot be read.
 func (c *checker) checkProbe(e *xmltree.Element) {
 	c.checkSearched(e, "version", "")
 	if strings.TrimSpace(e.Value("at-least")) == "" {
 		return
 	}
 	if !e.Optional("version").Set {
-		c.report(e.ValuePosition("at-least"), config.Error, "missing-attribute", `"at-least" needs "version", which says where the output has the version`, `add version="…"`)
+		c.report(e.ValuePosition("at-least"), config.Error, "missing-attribute", `"at-least" requires "version", an expression that finds the version in the output`, `add version="…"`)
 		return
 	}
 	if at := e.ValuePosition("version"); c.expressions.written[at].groups == 0 {
-		c.report(at, config.Error, "no-such-group", `"at-least" is compared with the first group of "version", which has none`, "put parentheses around the version")
+		c.report(at, config.Error, "no-such-group", `"version" has no group to compare with "at-least"`, "put parentheses around the version")
 	}
 }
 
@@ -198,7 +198,7 @@ func markSample(text string) string {
 	return text
 }
 
-// checkField checks the field that an action names.
+// checkField checks the field of an action.
 func (c *checker) checkField(e *xmltree.Element, kind config.ActionKind) {
 	field := e.Optional("field")
 	if !field.Set {

@@ -6,7 +6,7 @@ import (
 	"github.com/rmctl/rmctl/config/check"
 )
 
-// All problems of a definition are found in one go, each with its place.
+// Load finds all problems of a definition, each with its position.
 func ExampleLoad() {
 	source := []byte(`<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" name="mysite">
   <control-data>
@@ -31,8 +31,8 @@ func ExampleLoad() {
 	fmt.Println()
 	fmt.Println(problems[2].Excerpt())
 	// Output:
-	// mysite.xml:3:5: warning: batch jobs are submitted, and no get-job-status reports their state (no-status-command)
-	// mysite.xml:9:31: error: the entry takes group 1 of an expression with 0 (no-such-group)
+	// mysite.xml:3:5: warning: the definition submits batch jobs but has no get-job-status (no-status-command)
+	// mysite.xml:9:31: error: the entry uses group 1, but the expression has 0 (no-such-group)
 	// mysite.xml:14:5: error: "terminate-jobs" is not an element of the format (unknown-element)
 	//
 	// mysite.xml:14:5: error: "terminate-jobs" is not an element of the format (unknown-element)

@@ -14,8 +14,8 @@ import (
 	"github.com/rmctl/rmctl/internal/wording"
 )
 
-// An expressionTable holds what the checks know of the expressions of a
-// definition; definitions repeat theirs, and each is compiled once.
+// An expressionTable holds the expressions of a definition. Each is compiled once,
+// even if the definition repeats it.
 type expressionTable struct {
 	compiled map[expressionKey]compiledExpression
 	written  map[config.Position]*writtenExpression // by where they begin
@@ -34,7 +34,7 @@ type compiledExpression struct {
 
 // A writtenExpression is an expression at its place in the source.
 type writtenExpression struct {
-	regexp *javaregex.Regexp                // nil if it is known only when it is used, or wrong
+	regexp *javaregex.Regexp                // nil if it is invalid, or has references
 	groups int                              // or unknownGroups
 	at     func(offset int) config.Position // of a byte of the expression
 }
@@ -49,8 +49,8 @@ func (t *expressionTable) compile(text string, flags javaregex.Flags) (*javarege
 	return known.regexp, known.err
 }
 
-// regexp returns an expression compiled; nil for none, for one that is known
-// only when it is used, and for one that is wrong.
+// regexp returns a compiled expression: nil if there is no expression, or if it is
+// invalid or has references.
 func (t *expressionTable) regexp(x *config.Expression) *javaregex.Regexp {
 	if x == nil || t.written[x.Position] == nil {
 		return nil
@@ -101,8 +101,8 @@ func (c *checker) checkExpression(x *config.Expression, at func(offset int) conf
 	written.regexp, written.groups = compiled, compiled.Groups()
 }
 
-// reportExpression reports an expression that does not compile, at the place in
-// it that is wrong.
+// reportExpression reports an expression that does not compile, at the position
+// of the mistake.
 func (c *checker) reportExpression(err error, at func(offset int) config.Position) {
 	var syntax *javaregex.SyntaxError
 	if !errors.As(err, &syntax) {
@@ -113,7 +113,7 @@ func (c *checker) reportExpression(err error, at func(offset int) config.Positio
 }
 
 // checkRunaways reports expressions that take exponential time on some texts.
-// Those of outcomes and probes are left out: they are searched for, not matched.
+// Those of outcomes and probes are left out: they search, they need not match.
 func (c *checker) checkRunaways(inspector *javaregex.Inspector) {
 	searched := map[config.Position]bool{}
 	for _, outcome := range c.definition.Outcomes {
@@ -144,12 +144,12 @@ func (c *checker) checkRunaway(inspector *javaregex.Inspector, x *config.Express
 	}
 	_, reason := compiled.Engine()
 	c.report(x.Position, config.Warning, "runaway-expression",
-		fmt.Sprintf("matching takes a time that doubles with each further %s in a text such as %s: the expression can read it in several ways, and needs the backtracking engine (%s)",
+		fmt.Sprintf("matching time doubles with each further %s in a text such as %s: the expression is ambiguous and needs the backtracking engine (%s)",
 			wording.Quote(visible(repeated)), wording.Quote(visible(before+strings.Repeat(repeated, 3)+"…"+after)), reason),
-		"let the parts of nested repetitions begin with different characters, or use (?>…)")
+		"begin the parts of nested repetitions with different characters, or use (?>…)")
 }
 
-// visible writes what cannot be printed as an escape.
+// visible escapes unprintable characters.
 func visible(text string) string {
 	var out strings.Builder
 	for _, r := range text {

@@ -11,8 +11,8 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// What would take too long to prove is not proven; a definition made to be
-// slow is checked in time all the same.
+// Proofs that take too long are given up, so checks of a definition made to be
+// slow end in time.
 func TestChecksOfExpressionsAreBounded(t *testing.T) {
 	t.Parallel()
 	var matches strings.Builder

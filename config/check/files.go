@@ -18,11 +18,11 @@ import (
 var fileCodes = []Code{
 	{"duplicate-file", config.Warning, "Two managed files have one name."},
 	{"invalid-mode", config.Warning, "The permissions of a file are not octal."},
-	{"missing-file", config.Error, "A file that is to stand beside the definition is not there."},
-	{"insert-outside-script", config.Warning, "Variables are to be inserted after a line that the script does not have."},
-	{"unused-script", config.Warning, "No command takes the generated script."},
-	{"missing-script", config.Warning, "A command takes a generated script that the definition does not have."},
-	{"quoted-program", config.Warning, "The program or its arguments stand inside of quotes of a script."},
+	{"missing-file", config.Error, "A file next to the definition is missing."},
+	{"insert-outside-script", config.Warning, "Variables are inserted after a line that the script lacks."},
+	{"unused-script", config.Warning, "No command uses the generated script."},
+	{"missing-script", config.Warning, "A command uses a script that the definition lacks."},
+	{"quoted-program", config.Warning, "A script quotes the program or its arguments again."},
 }
 
 const (
@@ -55,7 +55,7 @@ var octalMode = lazyregexp.New(`^\s*0?[0-7]{3,4}\s*$`)
 
 func (c *checker) checkMode(e *xmltree.Element) {
 	if mode := e.Optional("mode"); mode.Set && !octalMode.MatchString(mode.Text) {
-		c.report(e.ValuePosition("mode"), config.Warning, "invalid-mode", fmt.Sprintf("%s are no permissions in octal", wording.Quote(mode.Text)), "write them as 0644 or 0700")
+		c.report(e.ValuePosition("mode"), config.Warning, "invalid-mode", fmt.Sprintf("invalid file mode %s", wording.Quote(mode.Text)), "write octal digits, such as 0644")
 	}
 }
 
@@ -68,7 +68,7 @@ func (c *checker) checkBeside() {
 			}
 			name := filepath.Join(filepath.Dir(file.Position.File), file.Path.Text)
 			if info, err := os.Stat(name); filepath.Base(file.Path.Text) != file.Path.Text || err != nil || !info.Mode().IsRegular() {
-				c.report(file.Position, config.Error, "missing-file", fmt.Sprintf("no file %s stands beside the definition", wording.Quote(file.Path.Text)),
+				c.report(file.Position, config.Error, "missing-file", fmt.Sprintf("file %s is missing next to the definition", wording.Quote(file.Path.Text)),
 					"name a file in the folder of the definition")
 			}
 		}
@@ -85,19 +85,19 @@ func (c *checker) checkScript(e *xmltree.Element) {
 		}
 		if index < -1 || index >= len(lines) {
 			c.report(e.ValuePosition("insertEnvironmentAfter"), config.Warning, "insert-outside-script",
-				fmt.Sprintf("the script has no line %d: it has %d, counted from 0; %s", index, len(lines), effect), "")
+				fmt.Sprintf("the script has no line %d: its %d lines count from 0; %s", index, len(lines), effect), "")
 		}
 	}
 	if c.uses[stagedScript]|c.uses[scriptText] == 0 && !c.dynamicUses {
-		c.report(e.Position(), config.Warning, "unused-script", "no command takes the generated script",
-			`hand it to the submit command: <arg>"${ptp_rm:managed_file_for_script#value}"</arg>`)
+		c.report(e.Position(), config.Warning, "unused-script", "no command uses the generated script",
+			`pass it to the submit command: <arg>"${ptp_rm:managed_file_for_script#value}"</arg>`)
 	}
 	c.checkQuotedProgram(lines)
 }
 
-// checkQuotedProgram reports the program and its arguments inside of quotes:
-// they are quoted for a shell already, and inside of other quotes their own
-// stay as they are. What is evaluated a second time is left alone.
+// checkQuotedProgram reports the program and its arguments inside quotes:
+// rmctl quotes them already, and further quotes would break that. Lines that a
+// shell evaluates a second time are skipped.
 func (c *checker) checkQuotedProgram(lines []*xmltree.Element) {
 	if slices.ContainsFunc(lines, evaluates) {
 		return
@@ -112,7 +112,7 @@ func (c *checker) checkQuotedProgram(lines []*xmltree.Element) {
 	}
 }
 
-// evaluates reports whether a line hands a text to a shell once more.
+// evaluates reports whether a line passes text to another shell.
 func evaluates(line *xmltree.Element) bool {
 	return slices.ContainsFunc(line.Named("arg"), func(argument *xmltree.Element) bool {
 		return strings.Contains(argument.Text, "eval ") || strings.Contains(argument.Text, "sh -c")
@@ -145,14 +145,13 @@ func (s *quoteScan) argument(e *xmltree.Element) (done bool) {
 	return false
 }
 
-// reference reports a reference to the program or its arguments that stands
-// inside of a quote.
+// reference reports a reference to the program or its arguments inside quotes.
 func (s *quoteScan) reference(e *xmltree.Element, at int) bool {
 	for _, name := range []string{"executablePath", "progArgs"} {
 		if strings.HasPrefix(e.Text[at:], reference.Start+reference.Prefix+":"+name+"#value}") {
 			s.report(e.TextWithin(at), config.Warning, "quoted-program",
-				name+" is quoted for the shell already, and stands inside of quotes here: its own become a part of it, so that blanks and quotes in it break the command",
-				"let it stand outside of quotes")
+				name+" is inside quotes, but rmctl quotes it already: blanks and quotes in it break the command",
+				"move it outside the quotes")
 			return true
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// FuzzLoad reads and checks anything. Whatever it is, problems have places that
-// exist, checks do not depend on chance, and what has no error can be used.
+// FuzzLoad reads and checks any text: problems have valid positions, checks are
+// deterministic, and a definition without errors is usable.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte("<resource-manager-builder/>"))
 	f.Add([]byte("\ufeff<?xml version='1.0' encoding='UTF-8'?>\r\n<r:resource-manager-builder xmlns:r='http://eclipse.org/ptp/rm'><r:control-data/></r:resource-manager-builder>"))
@@ -49,8 +49,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// asUTF8 returns what columns count bytes of. Of a text that is not valid in its
-// encoding the characters count that come before that, and U+FFFD from there on.
+// asUTF8 returns the UTF-8 text whose bytes columns count. From the first invalid
+// character on, it consists of U+FFFD.
 func asUTF8(source []byte) string {
 	document, _ := xmltree.Read("", source)
 	if document.Text != string(source) {
@@ -72,7 +72,7 @@ func asUTF8(source []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// requirePlaces demands that each problem has a place in the source and a code.
+// requirePlaces requires that each problem has a position in the source and a code.
 func requirePlaces(t *testing.T, problems config.Diagnostics, source []byte) {
 	lines := strings.Split(asUTF8(source), "\n")
 	for _, problem := range problems {

@@ -11,8 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// suppliedAttributes are those that the engine sets, whether a definition has
-// them or not.
+// suppliedAttributes are set by the engine, whether or not a definition has them.
 var suppliedAttributes = []string{
 	attribute.JobPlaceholder,
 	"control.user.name", "control.address", "control.working.dir", "working.directory", "ptpDirectory",
@@ -39,7 +38,7 @@ const (
 	taskPart               = "job.id.task"       // the same of the task; empty for a whole job
 )
 
-// readAttributes are those that the engine reads where a definition has them.
+// readAttributes are read by the engine if a definition has them.
 var readAttributes = []string{
 	"control.queue.name", "stdout_remote_path", "stderr_remote_path", "mpiNumberOfProcesses", "queues", "estimate.start",
 }
@@ -86,7 +85,7 @@ func (n *knownNames) collect(e *xmltree.Element) {
 			n.construct(e)
 		}
 	case string(config.ListJobs), string(config.ListEnded), string(config.ListNodes), string(config.ListQueues):
-		return // what they construct are elements of a listing, which no text refers to
+		return // they construct elements of a listing, which no text refers to
 	}
 	for _, child := range e.Children {
 		n.collect(child)

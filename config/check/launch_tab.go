@@ -14,15 +14,15 @@ import (
 var launchTabCodes = []Code{
 	{"duplicate-tab", config.Warning, "Two tabs of the form have one title."},
 	{"duplicate-button", config.Warning, "Two buttons of the form have one identifier."},
-	{"unknown-tab", config.Warning, "The values of a tab are included that the form does not have."},
-	{"unknown-button", config.Warning, "A rule names a button that the form does not have."},
-	{"unknown-command", config.Warning, "A button of the form runs a command that the definition does not have."},
-	{"incomplete-rule", config.Warning, "A rule on an attribute does not say which value it has to have."},
-	{"no-items", config.Warning, "A combo that nothing can be typed into has no items."},
-	{"without-effect", config.Warning, "Something is ignored where it stands."},
+	{"unknown-tab", config.Warning, "A tab includes the values of an unknown tab."},
+	{"unknown-button", config.Warning, "A rule names an unknown button."},
+	{"unknown-command", config.Warning, "A button of the form runs an unknown command."},
+	{"incomplete-rule", config.Warning, "A rule has an attribute without a value."},
+	{"no-items", config.Warning, "A read-only combo has no items."},
+	{"without-effect", config.Warning, "A setting has no effect here."},
 }
 
-// A form is what the checks of a launch tab share.
+// A form is the state shared by the checks of a launch tab.
 type form struct {
 	*checker
 	tabs     map[string]*launchtab.Tab
@@ -59,7 +59,7 @@ func (c *checker) checkLaunchTab() {
 func (f *form) addTab(tab *launchtab.Tab) {
 	if earlier, twice := f.tabs[tab.Title]; twice {
 		f.report(tab.Position, config.Warning, "duplicate-tab",
-			fmt.Sprintf("a second tab has the title %s; the one of line %d is meant wherever it is named", wording.Quote(tab.Title), earlier.Line), "")
+			fmt.Sprintf("a second tab has the title %s; the title refers to the one on line %d", wording.Quote(tab.Title), earlier.Line), "")
 		return
 	}
 	f.tabs[tab.Title] = tab
@@ -96,12 +96,12 @@ func (f *form) addButton(w *launchtab.Widget) {
 		return
 	}
 	if !w.Type.IsButton() {
-		f.report(id.Position, config.Warning, "without-effect", fmt.Sprintf("a widget of type %s is no button; its buttonId is ignored", w.Type), "")
+		f.report(id.Position, config.Warning, "without-effect", fmt.Sprintf("a widget of type %s is not a button; its buttonId is ignored", w.Type), "")
 		return
 	}
 	if earlier, twice := f.buttons[id.Name]; twice {
 		f.report(id.Position, config.Warning, "duplicate-button",
-			fmt.Sprintf("a second button is called %s; the first is on line %d, and identifiers hold for all tabs", wording.Quote(id.Name), earlier.Line), "")
+			fmt.Sprintf("a second button is called %s; the first is on line %d, and all tabs share identifiers", wording.Quote(id.Name), earlier.Line), "")
 		return
 	}
 	f.buttons[id.Name] = id.Position
@@ -139,7 +139,7 @@ func (f *form) checkWidget(w *launchtab.Widget) {
 	if w.Attribute.Name != "" && w.Type != launchtab.CustomWidget {
 		switch {
 		case w.Type == launchtab.LabelWidget:
-			f.report(w.Attribute.Position, config.Warning, "without-effect", "a label shows its text only; its attribute is ignored", "")
+			f.report(w.Attribute.Position, config.Warning, "without-effect", "a label shows only its text; its attribute is ignored", "")
 		case len(w.DynamicText) > 0:
 			f.report(w.Attribute.Position, config.Warning, "without-effect", "the widget has a dynamic-text; its attribute is ignored", "")
 		}
@@ -148,7 +148,7 @@ func (f *form) checkWidget(w *launchtab.Widget) {
 		f.checkItems(w.ItemsFrom.Name, w.ItemsFrom.Position)
 	}
 	if w.Type == launchtab.ComboWidget && w.ReadOnly && w.ItemsFrom.Name == "" && !f.offersItems(w.Attribute.Name) {
-		f.report(w.Position, config.Warning, "no-items", "nothing can be chosen here: neither the combo nor its attribute has items, and it is read-only",
+		f.report(w.Position, config.Warning, "no-items", "the read-only combo has no items, and neither does its attribute",
 			"give its attribute a choice or items-from")
 	}
 }
@@ -181,7 +181,7 @@ func (f *form) checkPushButton(b *launchtab.PushButton) {
 	}
 	if !f.commands[b.Action.Name] {
 		f.reportName(b.Action.Position, config.Warning, "unknown-command",
-			fmt.Sprintf("no button-action is called %s, and no start-up-command or shut-down-command; the button does nothing", wording.Quote(b.Action.Name)),
+			fmt.Sprintf("no button-action, start-up-command or shut-down-command is called %s; the button does nothing", wording.Quote(b.Action.Name)),
 			b.Action.Name, slices.Collect(maps.Keys(f.commands)))
 	}
 }
@@ -234,7 +234,7 @@ func (f *form) checkRule(r *launchtab.Rule) {
 			f.undefined(r.Attribute.Position, r.Attribute.Name, "the rule is never true")
 		}
 		if !r.Value.Set {
-			f.report(r.Attribute.Position, config.Warning, "incomplete-rule", "the rule does not say which value the attribute has to have; PTP cannot show the form", `add value="…"`)
+			f.report(r.Attribute.Position, config.Warning, "incomplete-rule", "the rule has an attribute without a value; PTP cannot show the form", `add value="…"`)
 		}
 	}
 }

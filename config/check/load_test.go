@@ -24,8 +24,8 @@ func readBase(name, _ string) (string, []byte, error) {
 	return name, source, nil
 }
 
-// Each definition of testdata/diagnostics has its problems, as validate shows
-// them, beside it.
+// Next to each definition of testdata/diagnostics are its problems, as validate
+// shows them.
 func TestProblemsAreReportedWithTheirPositions(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/diagnostics/*.xml")
@@ -53,8 +53,8 @@ func TestProblemsAreReportedWithTheirPositions(t *testing.T) {
 	}
 }
 
-// Definitions that look suspicious and are right.
-func TestNothingIsReportedOfWhatIsRight(t *testing.T) {
+// Definitions that look suspicious but are correct.
+func TestCorrectDefinitionsHaveNoProblems(t *testing.T) {
 	shipped, err := filepath.Glob("../../rms/*.xml")
 	require.NoError(t, err)
 	files, err := filepath.Glob("testdata/clean/*.xml")
@@ -94,7 +94,7 @@ func TestDefinitionsFromTheFieldLoadWithoutErrors(t *testing.T) {
 	}
 }
 
-func TestAFloodOfProblemsIsCutShort(t *testing.T) {
+func TestReportedProblemsAreLimited(t *testing.T) {
 	source := "<resource-manager-builder name=\"x\"><control-data>" + strings.Repeat(`<attribute name="a"/>`, 5000) + "</control-data></resource-manager-builder>"
 	_, problems := check.Load("flood.xml", []byte(source), nil)
 	require.Len(t, problems, 1001)
@@ -102,7 +102,7 @@ func TestAFloodOfProblemsIsCutShort(t *testing.T) {
 	require.NoError(t, problems.Err(), "all of them are warnings")
 }
 
-func TestAnErrorBehindAFloodOfWarningsIsStillOne(t *testing.T) {
+func TestErrorsAreReportedAfterManyWarnings(t *testing.T) {
 	source := "<resource-manager-builder name=\"x\"><control-data>" + strings.Repeat(`<attribute name="a"/>`, 5000) + "</control-data><nothing/></resource-manager-builder>"
 	_, problems := check.Load("flood.xml", []byte(source), nil)
 	require.Len(t, problems, 1002)
@@ -111,7 +111,7 @@ func TestAnErrorBehindAFloodOfWarningsIsStillOne(t *testing.T) {
 	require.Equal(t, problems, problems.Lenient(), "there may be errors of other kinds among those that are not shown")
 }
 
-func TestALenientDefinitionIsUsableWithoutWhatItIgnores(t *testing.T) {
+func TestLenientDefinitionIgnoresUnknownElements(t *testing.T) {
 	source := `<resource-manager-builder xmlns:x="urn:rmctl:definition:1" name="x"><control-data colour="red"><nothing/></control-data></resource-manager-builder>`
 	_, problems := check.Load("strict.xml", []byte(source), nil)
 	require.Error(t, problems.Err())
@@ -127,7 +127,7 @@ func TestALenientDefinitionIsUsableWithoutWhatItIgnores(t *testing.T) {
 	require.Equal(t, problems, problems.Lenient(), "other errors stay, and what is unknown with them")
 }
 
-func TestAByteOrderMarkDoesNotMoveTheMarks(t *testing.T) {
+func TestByteOrderMarkDoesNotShiftMarks(t *testing.T) {
 	_, problems := check.Load("bom.xml", []byte("\ufeff<resource-manager-builder nam='x'/>"), nil)
 	require.Contains(t, problems[0].Excerpt(), `
     1 | <resource-manager-builder nam='x'/>
@@ -135,7 +135,7 @@ func TestAByteOrderMarkDoesNotMoveTheMarks(t *testing.T) {
         did you mean "name"?`)
 }
 
-func TestMarksStandBelowWhatIsWrongInOtherEncodings(t *testing.T) {
+func TestMarksAreCorrectInOtherEncodings(t *testing.T) {
 	_, problems := check.Load("latin.xml", []byte("<?xml version='1.0' encoding='ISO-8859-1'?>\n<resource-manager-builder name='Z\xfcrich' nam='x'/>"), nil)
 	require.Contains(t, problems[0].Excerpt(), `
     2 | <resource-manager-builder name='Zürich' nam='x'/>

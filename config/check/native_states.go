@@ -9,19 +9,18 @@ import (
 )
 
 // A vocabulary is the words that a scheduler's commands have for the states of
-// jobs in one of their forms.
+// jobs in one of their output formats.
 type vocabulary struct {
 	scheduler string
 	programs  []string // that print the words; empty where the type of the scheduler decides
 	types     []string // beginnings of schedulerType, in capital letters
 	decisive  []string // tests must know one of these words, where the type of the scheduler is not enough
-	words     []string // what is worst to miss first: the ends of jobs
+	words     []string // the most important first: the ends of jobs
 }
 
-// vocabularies are those that the schedulers document. Words that the commands
-// show only for jobs of the past are left out, since
-// status commands query jobs of the present; so is M of OpenPBS, which says
-// that another server knows the state.
+// vocabularies lists the words that the schedulers document. Words that the commands
+// show only for past jobs are left out, since status commands query current ones;
+// so is M of OpenPBS: another server knows the state.
 var vocabularies = []vocabulary{
 	{"Slurm", []string{"squeue", "scontrol", "sacct"}, nil, nil, []string{
 		"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED", "DEADLINE", "BOOT_FAIL", "REVOKED",
@@ -34,7 +33,7 @@ var vocabularies = []vocabulary{
 		"R", "CG", "SO", "SI", "RS", "S", "ST",
 	}},
 	{"TORQUE", nil, []string{"TORQUE"}, nil, []string{"C", "E", "H", "Q", "R", "S", "T", "W"}},
-	// All kinds of PBS call themselves so; what is common to them is sure.
+	// All kinds of PBS use this name; only the words they share are certain.
 	{"PBS", nil, []string{"PBS"}, []string{"C"}, []string{"C", "E", "H", "Q", "R", "S", "T", "W"}},
 	{"OpenPBS", nil, []string{"PBS", "OPENPBS"}, []string{"B", "F", "U", "X"}, []string{"B", "E", "H", "Q", "R", "S", "T", "U", "W"}},
 	{"PBS", nil, []string{"PBS", "OPENPBS"}, nil, []string{"E", "H", "Q", "R", "S", "T", "W"}},

@@ -14,7 +14,7 @@ func (c *checker) checkOnNodes(command *config.Command) {
 	c.checkPattern(command.JobIDs)
 	if !inspect.StartsProcess(command) {
 		if command.FromNodes || command.NoSignals {
-			c.reportOnNodes(command, "x:on-nodes without arg starts nothing: from-nodes and signals have no effect", "leave them out, or add the command")
+			c.reportOnNodes(command, "x:on-nodes without arg starts nothing: from-nodes and signals have no effect", "remove them, or add the command")
 		}
 		return
 	}
@@ -24,7 +24,7 @@ func (c *checker) checkOnNodes(command *config.Command) {
 		c.checkNodeWords(command)
 	}
 	if use := usedStream(command); use != "" {
-		c.reportOnNodes(command, fmt.Sprintf("x:on-nodes has %s: rmctl needs the standard input and standard output of the process", use), "leave it out")
+		c.reportOnNodes(command, fmt.Sprintf("x:on-nodes has %s: rmctl needs the standard input and standard output of the process", use), "remove it")
 	}
 }
 
@@ -49,7 +49,7 @@ func (c *checker) checkNodeWords(command *config.Command) {
 func (c *checker) checkOver(command *config.Command) {
 	over := command.Over
 	if len(command.Arguments) > 0 {
-		c.reportOnNodes(command, fmt.Sprintf("x:on-nodes with over=%q has an arg: rmctl makes the command", over), "leave out one of them")
+		c.reportOnNodes(command, fmt.Sprintf("x:on-nodes with over=%q has an arg: rmctl makes the command", over), "remove one of them")
 	}
 	for _, variable := range strings.Fields(command.Processes) {
 		if !strings.Contains(variable, "=") {

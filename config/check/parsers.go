@@ -15,7 +15,7 @@ import (
 
 func (c *checker) checkParser(command *config.Command, parser *config.Parser) {
 	if parser.MaxMatchLength < 0 {
-		c.report(parser.Position, config.Error, "invalid-value", "maxMatchLen is negative", "leave it out to cut the stream at delimiters")
+		c.report(parser.Position, config.Error, "invalid-value", "maxMatchLen is negative", "remove it to split the output at delimiters")
 	}
 	c.checkSettings(command, parser)
 	for _, target := range parser.Targets {
@@ -35,7 +35,7 @@ func (c *checker) checkParser(command *config.Command, parser *config.Parser) {
 	c.checkReachable(command, parser)
 }
 
-// checkSettings reports what is set and makes no difference.
+// checkSettings reports settings without effect.
 func (c *checker) checkSettings(command *config.Command, parser *config.Parser) {
 	if inspect.ReadsNothing(parser, command) {
 		c.reportUnread(parser)
@@ -56,7 +56,7 @@ func (c *checker) checkSettings(command *config.Command, parser *config.Parser) 
 	}
 	switch {
 	case parser.MaxMatchLength > 0 && parser.Delimiter.Text != "":
-		c.withoutEffect(parser.Position, "maxMatchLen makes delim ineffective", "leave one of the two out")
+		c.withoutEffect(parser.Position, "maxMatchLen makes delim ineffective", "remove one of them")
 	case parser.IncludeDelimiter && (parser.MaxMatchLength > 0 || parser.Delimiter.Text == ""):
 		c.withoutEffect(parser.Position, "includeDelim has no effect without delim", "")
 	}
@@ -75,14 +75,14 @@ func (c *checker) reportUnread(parser *config.Parser) {
 	case "redirect-parser":
 		c.withoutEffect(parser.Position, "the redirect-parser is not used: standard error is not redirected", `set redirectStderr="true", or make it a stdout-parser`)
 	case "stdout-parser":
-		c.withoutEffect(parser.Position, "the stdout-parser is not used: standard error is redirected, and there is a redirect-parser", "leave one of the two out")
+		c.withoutEffect(parser.Position, "the stdout-parser is not used: standard error is redirected, and there is a redirect-parser", "remove one of them")
 	default:
 		c.withoutEffect(parser.Position, "the stderr-parser reads nothing: with redirectStderr, standard error goes to the parser of standard output",
-			"move what it does to the parser of standard output")
+			"move its targets to the parser of standard output")
 	}
 }
 
-// checkTargetSettings reports what is set for a target and makes no difference.
+// checkTargetSettings reports settings of a target without effect.
 func (c *checker) checkTargetSettings(parser *config.Parser, target *config.Target) {
 	for _, match := range target.Matches {
 		switch {
@@ -153,8 +153,8 @@ func namesNothing(target *config.Target) bool {
 	return constructs
 }
 
-// checkTests checks that tests have as many parts as their operators take; the
-// parser fails when it evaluates one that has not.
+// checkTests checks that tests have as many parts as their operators take: the
+// parser fails when it evaluates any other.
 func (c *checker) checkTests(tests []*config.Test) {
 	inspect.EachTest(tests, func(test *config.Test) bool {
 		c.checkNoGroups(test.Actions)
@@ -163,15 +163,15 @@ func (c *checker) checkTests(tests []*config.Test) {
 		switch test.Operator {
 		case config.And, config.Or:
 			if len(test.Tests) < 2 {
-				message = fmt.Sprintf("%s takes two tests or more, and has %d", test.Operator, len(test.Tests))
+				message = fmt.Sprintf("%s takes two or more tests, not %d", test.Operator, len(test.Tests))
 			}
 		case config.Not:
 			if len(test.Tests) != 1 {
-				message = fmt.Sprintf("NOT takes one test, and has %d", len(test.Tests))
+				message = fmt.Sprintf("NOT takes one test, not %d", len(test.Tests))
 			}
 		default:
 			if len(test.Values) != 2 {
-				message = fmt.Sprintf("%s compares two values, and has %d", test.Operator, len(test.Values))
+				message = fmt.Sprintf("%s compares two values, not %d", test.Operator, len(test.Values))
 			}
 		}
 		if message != "" {
@@ -181,8 +181,8 @@ func (c *checker) checkTests(tests []*config.Test) {
 	})
 }
 
-// usedGroups returns which groups an entry takes, leaving out what a text takes
-// the place of. An index that is not 0 comes before the group.
+// usedGroups returns which groups an entry uses, except those that a text replaces.
+// An index that is not 0 comes before the group.
 func usedGroups(e *config.Entry, kind config.ActionKind) []int {
 	var used []int
 	pick := func(index, group int) {
@@ -206,7 +206,7 @@ func (c *checker) checkGroups(actions []*config.Action, groups int) {
 			for _, group := range usedGroups(entry, action.Kind) {
 				if group < 0 || groups != unknownGroups && group > groups {
 					c.report(entry.Position, config.Error, "no-such-group",
-						fmt.Sprintf("the entry takes group %d of an expression with %d", group, max(groups, 0)), "groups count from 1; 0 is the whole segment")
+						fmt.Sprintf("the entry uses group %d, but the expression has %d", group, max(groups, 0)), "groups count from 1; 0 is the whole segment")
 					break
 				}
 			}
@@ -214,13 +214,13 @@ func (c *checker) checkGroups(actions []*config.Action, groups int) {
 	}
 }
 
-// checkNoGroups checks actions that run when no segment is at hand: what takes
-// a group there takes nothing, and changes nothing.
+// checkNoGroups checks actions that run without a segment: an entry that uses a
+// group there changes nothing.
 func (c *checker) checkNoGroups(actions []*config.Action) {
 	for _, action := range actions {
 		for _, entry := range action.Entries {
 			if len(usedGroups(entry, action.Kind)) > 0 {
-				c.report(entry.Position, config.Warning, "no-groups-here", "the entry takes a group, and tests and else have no groups: it has no value",
+				c.report(entry.Position, config.Warning, "no-groups-here", "the entry uses a group, but tests and else have no groups: it has no value",
 					`add value="…", or value="#value" for what the field holds`)
 			}
 		}
@@ -253,8 +253,7 @@ func delimiter(p *config.Parser) rune {
 	return first
 }
 
-// isOneCharacter reports whether a delimiter is no more than the character that segments
-// end at.
+// isOneCharacter reports whether a delimiter is a single character.
 func isOneCharacter(text string) bool {
 	return utf8.RuneCountInString(text) <= 1 || text == `\n` || text == `\r` || text == `\t`
 }
@@ -269,8 +268,8 @@ func (c *checker) checkExits(parser *config.Parser) {
 	}
 }
 
-// checkFits reports an expression that no segment of the parser fits, or only
-// by accident an empty one.
+// checkFits reports an expression that no segment of the parser fits, or only an
+// empty one.
 func (c *checker) checkFits(parser *config.Parser, x *config.Expression, acts bool) {
 	compiled := c.expressions.regexp(x)
 	if compiled == nil || x.Split {
@@ -278,13 +277,13 @@ func (c *checker) checkFits(parser *config.Parser, x *config.Expression, acts bo
 	}
 	if longest := 2 * parser.MaxMatchLength; longest > 0 && compiled.MinLength() > longest {
 		c.report(x.Position, config.Warning, "never-matches",
-			fmt.Sprintf("the expression needs %d characters at least, and maxMatchLen lets it see %d at most", compiled.MinLength(), longest), "raise maxMatchLen")
+			fmt.Sprintf("the expression needs at least %d characters, but maxMatchLen shows it at most %d", compiled.MinLength(), longest), "raise maxMatchLen")
 		return
 	}
 	texts := segments(parser)
 	if acts && isFlagsOnly(x.Text) && !texts.NotEmpty {
-		c.report(x.Position, config.Warning, "only-flags", "the expression has flags and nothing else: it fits empty segments only, such as the one behind the last delimiter of every output",
-			fmt.Sprintf("write %s.* for any text, or leave the expression empty if empty segments are meant", x.Text))
+		c.report(x.Position, config.Warning, "only-flags", "the expression has only flags: it fits only empty segments, such as the one after the last delimiter",
+			fmt.Sprintf("write %s.* to match any text, or an empty expression to match empty segments", x.Text))
 	}
 	if !c.inspector.Impossible(compiled, texts) {
 		return
@@ -292,14 +291,14 @@ func (c *checker) checkFits(parser *config.Parser, x *config.Expression, acts bo
 	at := c.expressions.written[x.Position].at(c.inspector.Culprit(compiled, texts))
 	switch {
 	case c.inspector.Impossible(compiled, javaregex.Texts{}):
-		c.report(at, config.Warning, "never-matches", "from here on nothing can fit the expression, which has to fit a segment as a whole: an anchor or an empty class prevents it", "")
+		c.report(at, config.Warning, "never-matches", "the expression must fit a whole segment, but an anchor or an empty class here prevents any match", "")
 	case c.inspector.Impossible(compiled, javaregex.Texts{NotEmpty: true}):
-		c.report(at, config.Warning, "never-matches", `the expression fits empty segments only, which all="true" leaves out`, "")
+		c.report(at, config.Warning, "never-matches", `the expression fits only empty segments, which all="true" skips`, "")
 	case texts.KeepsDelimiter:
-		c.report(at, config.Warning, "never-matches", fmt.Sprintf("no segment fits the expression: the delimiter %q is in segments only at their end", texts.Delimiter), "")
+		c.report(at, config.Warning, "never-matches", fmt.Sprintf("no segment fits the expression: segments contain the delimiter %q only at their end", texts.Delimiter), "")
 	default:
-		c.report(at, config.Warning, "never-matches", fmt.Sprintf("no segment fits the expression: the delimiter %q is in none", texts.Delimiter),
-			`leave it out of the expression, or set includeDelim="true"`)
+		c.report(at, config.Warning, "never-matches", fmt.Sprintf("no segment fits the expression: segments do not contain the delimiter %q", texts.Delimiter),
+			`remove it from the expression, or set includeDelim="true"`)
 	}
 }
 

@@ -19,9 +19,9 @@ import (
 	"github.com/rmctl/rmctl/tokenizer"
 )
 
-// Of the matches that take a segment in any golden case of the tokenizer, none
-// is said never to do so.
-func TestNoMatchThatTakesASegmentIsSaidToBeUseless(t *testing.T) {
+// No check reports a match as useless that takes a segment in a golden case of the
+// tokenizer.
+func TestUsedMatchesAreNotReported(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "tokenizer", "*", "tokenizer.xml"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -73,7 +73,7 @@ func matchesThatTook(t *testing.T, definition *config.Definition, folder string)
 	return took
 }
 
-// isWithin reports whether a position is in a match and in none behind it.
+// isWithin reports whether a position is in a match and not in a later one.
 func isWithin(at config.Position, match *config.Match, definition *config.Definition) bool {
 	var last *config.Match
 	for _, command := range definition.Commands {
@@ -104,9 +104,8 @@ var parserCodes = []string{
 	"unknown-state", "unmapped-native-state",
 }
 
-// What is said of parsers in definitions from the field was looked at one by
-// one: all of it is true.
-func TestProblemsOfParsersInTheFieldAreTheKnownOnes(t *testing.T) {
+// The problems of parsers in definitions from the field were verified one by one.
+func TestProblemsOfParsersInTheFieldAreKnown(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(shared(t, "definitions"), "*.xml"))
 	require.NoError(t, err)
 	var found strings.Builder

@@ -11,8 +11,7 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// checkPortable reports links that lead nowhere, or that cannot convert what they
-// are for.
+// checkPortable reports links to unknown attributes, or with invalid conversions.
 func (c *checker) checkPortable() {
 	next := 0
 	for _, control := range c.root.Named("control-data") {
@@ -49,15 +48,15 @@ func (c *checker) invalidPortableLink(e *xmltree.Element, attribute, format stri
 	c.report(e.ValuePosition(attribute), config.Error, "invalid-portable-link", fmt.Sprintf(format, arguments...), "")
 }
 
-// checkPortableEffect reports a link that does nothing, or says that it does two things.
+// checkPortableEffect reports a link without effect, or with two effects that exclude each other.
 func (c *checker) checkPortableEffect(e *xmltree.Element, link *config.PortableLink) {
 	switch {
 	case link.Attribute == "" && link.Note == "" && link.Refused == "" && link.Most == 0:
-		c.invalidPortableLink(e, "name", "the link of %q sets no attribute, and says neither in a note why nor the most that is possible", link.Name)
+		c.invalidPortableLink(e, "name", "the link of %q needs attribute, note, most or refused", link.Name)
 	case link.Attribute != "" && link.Note != "":
 		c.invalidPortableLink(e, "note", "a note says that %q has no effect, but it sets %q", link.Name, link.Attribute)
 	case link.Refused != "" && (link.Attribute != "" || link.Note != "" || link.Most != 0):
-		c.invalidPortableLink(e, "refused", "the link says why %q is unsupported, and what it does", link.Name)
+		c.invalidPortableLink(e, "refused", "the link of %q has refused, which excludes attribute, note and most", link.Name)
 	}
 }
 
@@ -76,7 +75,7 @@ func (c *checker) checkPortableOptions(e *xmltree.Element, link *config.Portable
 }
 
 // isPortableCondition reports whether a word of with or unless is a portable name,
-// or NAME=COUNT of one that is a count. What else it is has to be an attribute.
+// or NAME=COUNT for a count. Other words must be attributes.
 func isPortableCondition(word string) bool {
 	text, count, hasCount := strings.Cut(word, "=")
 	name := portablename.Lookup(text)
@@ -100,7 +99,7 @@ func (c *checker) checkPortableText(e *xmltree.Element, link *config.PortableLin
 	if !e.Optional("text").Set {
 		if link.Attribute != "" && !slices.Contains(name.Parts(), "{}") {
 			c.report(e.ValuePosition("name"), config.Error, "invalid-portable-link",
-				fmt.Sprintf("the link of %q does not say which part of it %q gets", link.Name, link.Attribute), `text="`+name.Parts()[0]+`"`)
+				fmt.Sprintf("the link of %q does not say which part %q gets", link.Name, link.Attribute), `text="`+name.Parts()[0]+`"`)
 		}
 		return
 	}

@@ -5,11 +5,11 @@ import (
 	"github.com/rmctl/rmctl/config/internal/reference"
 )
 
-// checkQuotes reports a quote of a command line that is not closed. Whatever references
-// stand for may hold quotes of its own, which are not looked at.
+// checkQuotes reports a quote of a command line that is not closed. It ignores
+// quotes in the values of references.
 func (c *checker) checkQuotes(argument argumentText) {
 	if at := unclosedQuote(maskedReferences(argument.text)); at >= 0 {
-		c.report(argument.at(at), config.Warning, "unclosed-quote", "the quote is not closed: it ends with the argument", `close it, or write \ before a quote that stands for itself`)
+		c.report(argument.at(at), config.Warning, "unclosed-quote", "the quote is not closed: it ends with the argument", `close it, or write \ before a literal quote`)
 	}
 }
 

@@ -9,8 +9,7 @@ import (
 	"github.com/rmctl/rmctl/internal/javaregex"
 )
 
-// checkReachable reports matches whose segments are always taken by what
-// stands before them.
+// checkReachable reports matches whose segments earlier expressions always take.
 func (c *checker) checkReachable(command *config.Command, parser *config.Parser) {
 	texts := segments(parser)
 	isOfLines := texts.Delimiter == '\n' && !command.AllocatePTY
@@ -51,18 +50,18 @@ type earlier struct {
 	regexp *javaregex.Regexp // nil takes everything
 }
 
-// help returns what to do about a match that is never reached.
+// help returns the hint for a match that is never reached.
 func (e earlier) help(unreached *javaregex.Regexp) string {
 	switch {
 	case e.what != "match":
 		return ""
 	case e.regexp == unreached:
-		return "their expressions are the same: join their actions"
+		return "merge their actions: the expressions are the same"
 	}
-	return "put the match that is more particular first"
+	return "put the more specific match first"
 }
 
-// appendEarlier leaves out what is known only when it is used.
+// appendEarlier leaves out expressions with references.
 func (c *checker) appendEarlier(all []earlier, x *config.Expression, what string, at config.Position) []earlier {
 	if x == nil || x.Split {
 		return append(all, earlier{what, at, nil})
@@ -77,9 +76,9 @@ func (c *checker) appendEarlier(all []earlier, x *config.Expression, what string
 // the time grows with their product. Definitions in the field have some ten.
 const maxEarlier = 200
 
-// checkShadowed reports a match that those before it shadow. With isOfLines the segments
-// are lines and do not come from a terminal,
-// which ends lines with a carriage return.
+// checkShadowed reports a match that those before it shadow. With isOfLines the
+// segments are lines that do not come from a terminal, which would end them with
+// a carriage return.
 func (c *checker) checkShadowed(match *config.Match, before []earlier, texts javaregex.Texts, isOfLines bool) {
 	before = before[:min(len(before), maxEarlier)]
 	if len(before) == 0 || len(match.Actions) == 0 {
@@ -90,7 +89,7 @@ func (c *checker) checkShadowed(match *config.Match, before []earlier, texts jav
 		wanted = c.expressions.regexp(x)
 	}
 	if wanted != nil && c.inspector.Impossible(wanted, texts) {
-		return // reported as such
+		return // reported elsewhere
 	}
 	covering := make([]*javaregex.Regexp, 0, len(before))
 	for _, one := range before {
@@ -115,12 +114,12 @@ func (c *checker) checkShadowed(match *config.Match, before []earlier, texts jav
 			return
 		}
 	}
-	c.report(at, config.Warning, "unreachable-match", "the match is never reached: those before it together take every segment that fits it"+unless, "")
+	c.report(at, config.Warning, "unreachable-match", "the match is never reached: earlier matches together take every segment that fits it"+unless, "")
 }
 
-// lineBreaks returns an expression for texts with what the dot of Java does not
-// take. Programs do not print that within a line, so that [.].+ in effect takes
-// all that [.].+\s takes, too.
+// lineBreaks returns an expression for texts with characters that the dot of Java
+// does not match. Programs do not print them within a line, so [.].+ in effect
+// takes everything that [.].+\s takes, too.
 func (c *checker) lineBreaks() []*javaregex.Regexp {
 	breaks, err := c.expressions.compile(`(?s).*[\r\x{85}\x{2028}\x{2029}].*`, 0)
 	if err != nil {

@@ -19,11 +19,11 @@ var readerCodes = []Code{
 	{"unknown-reader", config.Error, "A command uses a reader that the definition does not have."},
 	{"duplicate-reader", config.Error, "Two readers have one name."},
 	{"reader-extends", config.Error, "A reader extends itself, or one that the definition does not have."},
-	{"invalid-reader", config.Error, "Parts of a reader do not fit together."},
+	{"invalid-reader", config.Error, "The parts of a reader contradict each other."},
 	{"invalid-pattern", config.Error, "A pattern of a reader does not compile."},
 	{"invalid-xpath", config.Error, "An XPath expression of a reader does not compile."},
 	{"missing-source-field", config.Warning, "An expression of a reader uses a field that its source does not have."},
-	{"unreachable-row", config.Warning, "A state or a fact of a reader can never count."},
+	{"unreachable-row", config.Warning, "A state or a fact of a reader has no effect."},
 	{"unused-reader", config.Warning, "No command uses a reader."},
 }
 
@@ -42,7 +42,7 @@ func (c *checker) checkIDs() {
 		}
 	}
 	if ids.Replacement != "" && !ids.Drop.IsSet() {
-		c.report(ids.Position, config.Error, "invalid-reader", "replacement takes the place of what drop matches, and there is no drop", "")
+		c.report(ids.Position, config.Error, "invalid-reader", "replacement requires drop", "")
 	}
 }
 
@@ -108,12 +108,12 @@ func (c *checker) checkReader(r *config.Reader, of config.CommandElement) {
 	}
 }
 
-// checkIdentification checks whose records a reader's are, and what it means that there are
-// none.
+// checkIdentification checks the ids of a reader's records, and the rules for jobs without
+// records.
 func (c *checker) checkIdentification(r *config.Reader, of config.CommandElement, fields map[string]bool) {
 	hasID := r.ID.IsSet() || slices.ContainsFunc(r.Sources, func(source *config.Source) bool { return slices.Contains(source.Columns, "id") })
 	if !hasID && of.ActsOnJob() && of != "" && r.Absent == nil && !setsAttributesOnly(r) {
-		c.report(r.Position, config.Error, "invalid-reader", "its records have no ids", "add an x:id, or name a column id")
+		c.report(r.Position, config.Error, "invalid-reader", "the records of the reader have no ids", "add an x:id, or name a column id")
 	}
 	c.checkXPath(r.ID, fields)
 	c.checkXPath(r.Alias, fields)
@@ -129,7 +129,7 @@ func (c *checker) checkIdentification(r *config.Reader, of config.CommandElement
 	}
 }
 
-// setsAttributesOnly reports whether a reader says nothing of jobs.
+// setsAttributesOnly reports whether a reader sets attributes and no facts of jobs.
 func setsAttributesOnly(r *config.Reader) bool {
 	return r.States == nil && len(r.Facts) > 0 && !slices.ContainsFunc(r.Facts, func(fact *config.Fact) bool { return fact.Attribute == "" })
 }
@@ -166,7 +166,7 @@ func (c *checker) checkSource(s *config.Source) {
 	}
 }
 
-// checkEach reports a path of records that is not of names and *, with one condition at its end.
+// checkEach reports a path of records other than names and * with at most one condition at its end.
 func (c *checker) checkEach(each config.XPath) {
 	path, condition, hasCondition := strings.Cut(each.Text, "[")
 	inner, isClosed := strings.CutSuffix(condition, "]")
@@ -178,8 +178,8 @@ func (c *checker) checkEach(each config.XPath) {
 	}
 	for step := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
 		if step != "*" && (step == "" || xpath.FieldName(step) != step) {
-			c.report(each.Position, config.Error, "invalid-reader", fmt.Sprintf("%s is no path of records", wording.Quote(each.Text)),
-				"write names and * with / between them, and one condition at the end")
+			c.report(each.Position, config.Error, "invalid-reader", fmt.Sprintf("invalid path of records %s", wording.Quote(each.Text)),
+				"write names and * separated by /, with at most one condition at the end")
 			return
 		}
 	}
@@ -192,10 +192,10 @@ func (c *checker) checkTable(s *config.Source) {
 		c.report(s.Position, config.Error, "invalid-reader", "the columns of the table have no names", `add columns="…" or header="true"`)
 	}
 	if isPlain := s.Separator == "" || s.Separator == config.MarkSeparator; isPlain && (s.Quote != "" || len(s.Rest) > 0) {
-		c.report(s.Position, config.Error, "invalid-reader", "quote and rest are for tables with a separator", "")
+		c.report(s.Position, config.Error, "invalid-reader", "quote and rest require a separator", "")
 	}
 	if len(s.Rest) > 0 && (len(s.Columns) == 0 || !slices.Equal(s.Rest, s.Columns[len(s.Columns)-1:])) {
-		c.report(s.Position, config.Error, "invalid-reader", "rest names another column than the last", "")
+		c.report(s.Position, config.Error, "invalid-reader", "rest must name the last column", "")
 	}
 	if s.Widths != nil && len(s.Columns) != len(s.Widths)+1 {
 		c.report(s.Position, config.Error, "invalid-reader", fmt.Sprintf("there are %d widths for %d columns", len(s.Widths), len(s.Columns)), "give each column but the last a width")
@@ -214,7 +214,7 @@ func (c *checker) checkPattern(pattern config.Pattern) *regexp.Regexp {
 	return compiled
 }
 
-// checkColumns reports a pattern that has another number of groups than columns.
+// checkColumns reports a pattern whose number of groups differs from that of the columns.
 func (c *checker) checkColumns(pattern config.Pattern, columns []string, mustName bool) {
 	compiled := c.checkPattern(pattern)
 	if compiled == nil || compiled.NumSubexp() == len(columns) || len(columns) == 0 && !mustName {
@@ -224,7 +224,7 @@ func (c *checker) checkColumns(pattern config.Pattern, columns []string, mustNam
 		"write groups without a name as (?:…)")
 }
 
-// fieldsOf returns the fields that records can have; nil if only the output knows them.
+// fieldsOf returns the fields that records can have; nil if they depend on the output.
 func fieldsOf(r *config.Reader) map[string]bool {
 	fields := map[string]bool{"row": true}
 	for _, source := range r.Sources {
@@ -251,8 +251,7 @@ func addFields(fields map[string]bool, names []string) {
 	}
 }
 
-// checkXPath reports an expression that does not compile, and fields and attributes that
-// it uses and nobody has.
+// checkXPath reports an expression that does not compile, and unknown fields that it uses.
 func (c *checker) checkXPath(x config.XPath, fields map[string]bool) {
 	if !x.IsSet() {
 		return
@@ -280,7 +279,7 @@ func (c *checker) checkStateTable(r *config.Reader, of config.CommandElement, fi
 	c.checkXPath(r.States.Of, fields)
 	readsWords := func(row *config.StateRow) bool { return len(row.Words) > 0 || row.Matches.IsSet() }
 	if !r.States.Of.IsSet() && slices.ContainsFunc(r.States.Rows, readsWords) {
-		c.report(r.States.Position, config.Error, "invalid-reader", "the table of states has no word to look up", "add of")
+		c.report(r.States.Position, config.Error, "invalid-reader", "the table of states does not say which word to look up", `add of="…"`)
 	}
 	taken := map[string]bool{} // words that an earlier row always takes
 	takesAll := false
@@ -289,7 +288,7 @@ func (c *checker) checkStateTable(r *config.Reader, of config.CommandElement, fi
 		isTaken := func(word string) bool { return taken[word] }
 		hasWords := len(row.Words) > 0
 		if takesAll || hasWords && !row.Matches.IsSet() && !slices.ContainsFunc(row.Words, func(word string) bool { return !isTaken(word) }) {
-			c.report(row.Position, config.Warning, "unreachable-row", "earlier rows without a test have all words of this one", "put it before them")
+			c.report(row.Position, config.Warning, "unreachable-row", "earlier rows without a test take all words of this one", "move it up")
 		}
 		if row.Test.IsSet() {
 			continue
@@ -314,13 +313,13 @@ func (c *checker) checkStateRow(row *config.StateRow, of config.CommandElement, 
 	}
 }
 
-// statesOf are the states of what a listing lists.
+// statesOf are the states of the elements of a listing.
 var statesOf = map[config.CommandElement][]string{
 	config.ListNodes:  {"UP", "DOWN", "ERROR", "UNKNOWN"},
 	config.ListQueues: {"NORMAL", "COLLECTING", "DRAINING", "STOPPED"},
 }
 
-// checkStateName reports a state that nothing can have.
+// checkStateName reports an unknown state.
 func (c *checker) checkStateName(state string, at config.Position, of config.CommandElement) {
 	names := statesOf[of]
 	if names == nil {
@@ -330,7 +329,7 @@ func (c *checker) checkStateName(state string, at config.Position, of config.Com
 		names = stateNames()
 	}
 	if !slices.Contains(names, state) {
-		c.reportName(at, config.Error, "unknown-state", fmt.Sprintf("%s is no state", wording.Quote(state)), state, names)
+		c.reportName(at, config.Error, "unknown-state", fmt.Sprintf("unknown state %s", wording.Quote(state)), state, names)
 	}
 }
 
@@ -347,10 +346,10 @@ func (c *checker) checkFacts(r *config.Reader, fields map[string]bool) {
 		}
 		c.checkPattern(fact.Find)
 		if (fact.Name == "") == (fact.Attribute == "") {
-			c.report(fact.Position, config.Error, "invalid-reader", "a fact has a name, or an attribute that it sets", "")
+			c.report(fact.Position, config.Error, "invalid-reader", "a fact needs either a name or an attribute", "")
 		}
 		if fact.From.IsSet() == (fact.SameAs != "") {
-			c.report(fact.Position, config.Error, "invalid-reader", "a fact is taken from an expression, or is the same as another fact", "add from")
+			c.report(fact.Position, config.Error, "invalid-reader", "a fact needs either from or same-as", "")
 		}
 		key := fact.Name + "=" + fact.From.Text
 		if fact.SameAs == "" && fact.Attribute == "" && always[key] && !fact.Append.Set {

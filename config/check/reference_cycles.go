@@ -9,18 +9,18 @@ import (
 	"github.com/rmctl/rmctl/config/internal/reference"
 )
 
-// checkLinkCycles reports each circle of links once.
+// checkLinkCycles reports each cycle of links once.
 func (c *checker) checkLinkCycles() {
 	c.searchCycles(c.linksFrom, func(circle []step) {
 		link, _ := c.names.defined[circle[len(circle)-1].to].First("link-value-to")
 		c.report(link.TextPosition(), config.Warning, "link-cycle", "link-value-to forms a loop: "+pathOf(circle, 10),
-			"link one of them to an attribute outside, or give it a default instead")
+			"link one of them to another attribute, or give it a default")
 	})
 }
 
-// checkReferenceCycles reports each circle of defaults that refer to one
-// another: resolving a text that refers to one of them fails. A circle of links
-// alone takes defaults, and is reported as such.
+// checkReferenceCycles reports each cycle of defaults that refer to each other:
+// resolving a text that refers to one of them fails. A cycle of links alone falls
+// back to defaults; checkLinkCycles reports it.
 func (c *checker) checkReferenceCycles() {
 	c.searchCycles(c.stepsFrom, func(circle []step) {
 		last := slices.IndexFunc(circle, func(one step) bool { return one.isReference })
@@ -29,11 +29,11 @@ func (c *checker) checkReferenceCycles() {
 		}
 		circle = slices.Concat(circle[last+1:], circle[:last+1])
 		c.report(circle[len(circle)-1].at, config.Warning, "reference-cycle",
-			"the value leads back to itself, and cannot be resolved: "+pathOf(circle, 9), "")
+			"the value refers to itself and cannot be resolved: "+pathOf(circle, 9), "")
 	})
 }
 
-// pathOf names the attributes of a circle, at most so many before it closes.
+// pathOf names the attributes of a cycle, at most so many before it closes.
 func pathOf(circle []step, most int) string {
 	names := []string{circle[len(circle)-1].to}
 	for _, one := range circle[:len(circle)-1] {
@@ -97,8 +97,8 @@ func (c *checker) linksFrom(name string) []step {
 	return nil
 }
 
-// stepsFrom returns which attributes the value of an attribute leads to before
-// anybody has set it.
+// stepsFrom returns the attributes that the value of an attribute refers to
+// before it is set.
 func (c *checker) stepsFrom(name string) []step {
 	e, defined := c.names.defined[name]
 	if !defined {

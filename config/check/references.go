@@ -14,9 +14,9 @@ import (
 )
 
 var referenceCodes = []Code{
-	{"undefined-attribute", config.Warning, "An attribute is named that nothing defines."},
+	{"undefined-attribute", config.Warning, "A name refers to an undefined attribute."},
 	{"malformed-reference", config.Warning, "A reference is not written as ${ptp_rm:NAME#FIELD}."},
-	{"unresolved-reference", config.Warning, "A reference stands where references are not resolved."},
+	{"unresolved-reference", config.Warning, "A reference is used where rmctl does not resolve references."},
 	{"not-yet-known", config.Warning, "A reference is used before its attribute has a value."},
 }
 
@@ -92,7 +92,7 @@ func (c *checker) checkText(text string, resolved bool, part string, e *xmltree.
 		case !resolved && e.Name == "error-message": // it may say what to write
 		case !resolved && r.Prefix == reference.Prefix && r.Closed:
 			c.report(at(r.Offset), config.Warning, "unresolved-reference",
-				fmt.Sprintf("%s stays as it is written: references are not resolved here", wording.Quote(r.Written)), unresolvedHelp(e))
+				fmt.Sprintf("%s stays unchanged: references are not resolved here", wording.Quote(r.Written)), unresolvedHelp(e))
 			c.use(r.Name, usedElsewhere)
 		case !resolved:
 		case c.malformed(r, at):
@@ -106,12 +106,12 @@ func (c *checker) checkText(text string, resolved bool, part string, e *xmltree.
 
 func unresolvedHelp(e *xmltree.Element) string {
 	if isArgument(e.Name) && !e.Boolean("resolve", true) {
-		return `leave out resolve="false"; shell variables such as ${HOME} stay as they are all the same`
+		return `remove resolve="false"; shell variables such as ${HOME} stay unchanged anyway`
 	}
 	return ""
 }
 
-// malformed reports what looks like a reference but is not.
+// malformed reports a text that only looks like a reference.
 func (c *checker) malformed(r reference.Reference, at func(int) config.Position) bool {
 	switch {
 	case !r.Closed:
@@ -121,12 +121,12 @@ func (c *checker) malformed(r reference.Reference, at func(int) config.Position)
 			fmt.Sprintf("%s names no attribute", wording.Quote(r.Written)), "write ${ptp_rm:NAME#value}")
 	case r.Prefix != reference.Prefix && r.HasField && wording.Nearest(r.Prefix, []string{reference.Prefix}) != "":
 		c.reportReplacement(at(r.Offset+len(reference.Start)), config.Warning, "malformed-reference",
-			fmt.Sprintf("%s is no reference: the word before the colon is not %s", wording.Quote(r.Written), reference.Prefix), r.Prefix, reference.Prefix)
+			fmt.Sprintf("%s is not a reference: the word before the colon is not %s", wording.Quote(r.Written), reference.Prefix), r.Prefix, reference.Prefix)
 	case r.Prefix == reference.Prefix && !r.Nested && r.Field == "":
 		c.report(at(r.Offset), config.Warning, "malformed-reference",
-			fmt.Sprintf("%s names no field; PTP puts the name of a Java object there", wording.Quote(r.Written)),
+			fmt.Sprintf("%s names no field; PTP inserts the name of a Java object", wording.Quote(r.Written)),
 			"write "+strings.TrimSuffix(strings.TrimSuffix(r.Written, "}"), "#")+"#value}")
-		return false // its name is checked all the same
+		return false // its name is still checked
 	default:
 		return false
 	}
@@ -149,8 +149,8 @@ func (c *checker) checkReference(r reference.Reference, part string, e *xmltree.
 	c.checkAvailable(r, part, e, at)
 }
 
-// checkAvailable reports references to what has no value where they are: the script
-// of a definition without one, and what gets its value only later.
+// checkAvailable reports references without a value: to the script of a definition
+// that has none, and to attributes that are set only later.
 func (c *checker) checkAvailable(r reference.Reference, part string, e *xmltree.Element, at func(int) config.Position) {
 	if _, defined := c.names.defined[r.Name]; defined {
 		return
@@ -160,7 +160,7 @@ func (c *checker) checkAvailable(r reference.Reference, part string, e *xmltree.
 		return
 	}
 	if only := onlyIn[r.Name]; len(only) > 0 && !slices.Contains(only, config.CommandElement(part)) {
-		c.report(at(r.Offset), config.Warning, "not-yet-known", fmt.Sprintf("%s is known to %s only; the reference is empty", r.Name, commandNames(only)), "")
+		c.report(at(r.Offset), config.Warning, "not-yet-known", fmt.Sprintf("%s is known only to %s; the reference is empty", r.Name, commandNames(only)), "")
 		return
 	}
 	if r.Name == attribute.JobPlaceholder {
@@ -169,12 +169,11 @@ func (c *checker) checkAvailable(r reference.Reference, part string, e *xmltree.
 	}
 	if part == "script" && (c.names.files[r.Name] || r.Name == stagedScript) {
 		c.report(at(r.Offset), config.Warning, "not-yet-known", fmt.Sprintf("the path of %s is not known yet when the script is written", wording.Quote(r.Name)),
-			"hand it over in the environment of the submit command")
+			"pass it in the environment of the submit command")
 	}
 }
 
-// checkJobKnown reports a reference to the id of a job where there is no job, or none
-// with an id yet.
+// checkJobKnown reports a reference to the id of a job before the job has one.
 func (c *checker) checkJobKnown(r reference.Reference, part string, e *xmltree.Element, at func(int) config.Position) {
 	isGenerated := part == "script" || part == "managed-files"
 	isSubmitted := config.CommandElement(part).IsSubmit() && isArgument(e.Name) && e.Parent.Name == part
@@ -183,7 +182,7 @@ func (c *checker) checkJobKnown(r reference.Reference, part string, e *xmltree.E
 		c.report(at(r.Offset), config.Warning, "not-yet-known", fmt.Sprintf("there is no job when a %s runs; the reference is empty", part), "")
 	case isGenerated || isSubmitted:
 		c.report(at(r.Offset), config.Warning, "not-yet-known", "the job has no id before it is submitted; the reference is empty",
-			"write @jobId alone for an identifier that is unique, or let the script use the scheduler's own variable")
+			"write @jobId alone for a unique identifier, or let the script use the scheduler's own variable")
 	}
 }
 

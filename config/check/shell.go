@@ -18,8 +18,8 @@ type argumentText struct {
 	at   func(index int) config.Position
 }
 
-// A word of a command line as it is written, with what of it stands outside of
-// quotes: quoted characters and references have become \x00.
+// A word of a command line, as written and without its quoted parts: quoted
+// characters and references have become \x00.
 type writtenWord struct {
 	offset        int
 	text          string // as written
@@ -27,9 +27,9 @@ type writtenWord struct {
 	outsideSingle string // outside of single quotes: where a shell would expand
 }
 
-// checkWords reports what only a shell would understand in a command line that
-// none sees. Where the program is known only at run time, or a shell or another
-// interpreter is among the words, nothing is claimed.
+// checkWords reports shell syntax in a command line that no shell reads. If the
+// program is known only at run time, or if a shell or another interpreter is
+// among the words, it reports nothing.
 func (c *checker) checkWords(texts []argumentText) {
 	first := true
 	for _, argument := range texts {
@@ -60,7 +60,7 @@ func (c *checker) checkWords(texts []argumentText) {
 		if i == shown-1 && more > 0 {
 			problem.Message += fmt.Sprintf(" (and %d more)", more)
 		}
-		c.report(problem.Position, config.Warning, "no-shell", problem.Message, "write a shell where one is wanted: sh -c '…'")
+		c.report(problem.Position, config.Warning, "no-shell", problem.Message, "start a shell: sh -c '…'")
 	}
 }
 
@@ -85,23 +85,22 @@ var (
 )
 
 // forShell returns why a word needs a shell, empty if it does not. Characters
-// within a word, such as the | of a column format, mean nothing without a shell
-// and are what they should be.
+// within a word, such as the | of a column format, are meant literally.
 func forShell(word writtenWord, first bool) string {
 	quoted := wording.Quote(word.text)
 	switch {
 	case first && assignment.MatchString(word.bare):
-		return fmt.Sprintf("%s is taken for the program: no shell sets variables here", quoted)
+		return fmt.Sprintf("%s is run as the program: rmctl starts no shell", quoted)
 	case operator.MatchString(word.bare), redirected.MatchString(word.bare):
-		return fmt.Sprintf("%s is an argument of the program: no shell sees the command line", quoted)
+		return fmt.Sprintf("%s is an argument of the program: rmctl starts no shell", quoted)
 	case len(word.bare) > 1 && strings.HasSuffix(word.bare, ";"):
-		return fmt.Sprintf("the semicolon of %s is part of the argument: no shell sees the command line", quoted)
+		return fmt.Sprintf("the semicolon of %s is part of the argument: rmctl starts no shell", quoted)
 	case strings.Contains(word.outsideSingle, "$("), strings.Count(word.outsideSingle, "`") > 1:
-		return fmt.Sprintf("the command in %s is not run: no shell sees the command line", quoted)
+		return fmt.Sprintf("the command in %s is not run: rmctl starts no shell", quoted)
 	case variable.MatchString(word.outsideSingle):
-		return fmt.Sprintf("%s is not expanded: no shell sees the command line", variable.FindString(word.outsideSingle))
+		return fmt.Sprintf("%s is not expanded: rmctl starts no shell", variable.FindString(word.outsideSingle))
 	case strings.HasPrefix(word.bare, "~/"), strings.Contains(word.bare, "/") && strings.ContainsAny(word.bare, "*?"):
-		return fmt.Sprintf("%s stays as it is: no shell sees the command line", quoted)
+		return fmt.Sprintf("%s stays unchanged: rmctl starts no shell", quoted)
 	}
 	return ""
 }
@@ -123,8 +122,8 @@ func writtenWords(text string) []writtenWord {
 
 const hidden = 0 // stands for a character that a shell would not interpret
 
-// unquoted returns the word that a text begins with as it is outside of all quotes, and
-// outside of single quotes.
+// unquoted returns the first word of a text without all quoted parts, and without
+// those in single quotes.
 func unquoted(text []byte) (bare, outsideSingle string) {
 	var inBare, inOutside []byte
 	quote := byte(hidden)

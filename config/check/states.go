@@ -13,8 +13,8 @@ import (
 	"github.com/rmctl/rmctl/job"
 )
 
-// checkStates reports texts that parsers set as states though they are not. It leaves
-// out what a test of the same target turns into a state later.
+// checkStates reports unknown states that parsers set, except those that a test of
+// the same target turns into a state later.
 func (c *checker) checkStates(command *config.Command) {
 	for target := range jobTargets(command) {
 		tested := map[string]bool{}
@@ -41,7 +41,7 @@ func (c *checker) checkStates(command *config.Command) {
 }
 
 func (c *checker) reportState(entry *config.Entry, text string) {
-	c.reportName(entry.ValueAt, config.Warning, "unknown-state", fmt.Sprintf("%s is no state: it does not change that of the job, and is shown as the scheduler's word", wording.Quote(text)),
+	c.reportName(entry.ValueAt, config.Warning, "unknown-state", fmt.Sprintf("unknown state %s: jobs keep their state, and rmctl shows the text as the scheduler's word", wording.Quote(text)),
 		text, stateNames())
 }
 
@@ -53,8 +53,8 @@ func stateNames() []string {
 	return names
 }
 
-// checkNativeStates reports words that a scheduler has for the states of jobs
-// and that the tests of the status command turn into no state.
+// checkNativeStates reports words for states of jobs that the tests of the status
+// command do not map to a state.
 func (c *checker) checkNativeStates(command *config.Command) {
 	for _, one := range withFallbacks(command) {
 		for _, parser := range inspect.ReadingParsers(one) {
@@ -81,7 +81,7 @@ func (c *checker) checkNativeStatesOf(command *config.Command, parser *config.Pa
 		}
 		if len(missing) > 0 {
 			c.report(target.Position, config.Warning, "unmapped-native-state",
-				fmt.Sprintf("no test makes a state of these words of %s: %s; the state of jobs stays as it was when they are reported", vocabulary.scheduler, strings.Join(missing, ", ")),
+				fmt.Sprintf("no test maps these words of %s to a state: %s; jobs keep their state when the scheduler reports them", vocabulary.scheduler, strings.Join(missing, ", ")),
 				`add <test><value>`+source+`</value><value>`+missing[0]+`</value> with <set field="value"> for each`)
 		}
 		return
@@ -135,8 +135,7 @@ func testedWords(target *config.Target, source string) []string {
 	return words
 }
 
-// unmapped reports whether a job that the scheduler has that word for certainly
-// gets no state.
+// unmapped reports whether the tests certainly give a job with this word no state.
 func (c *checker) unmapped(parser *config.Parser, target *config.Target, source, word string) bool {
 	if isState(word) && source == ownValue {
 		return false
@@ -173,13 +172,12 @@ func isState(text string) bool {
 	return known
 }
 
-// A nativeTrial runs the tests of a target for one word of the scheduler, as
-// far as that decides them.
+// A nativeTrial runs the tests of a target for one word of the scheduler.
 type nativeTrial struct {
 	source, word string
 	value        string // of the job
 	isSet        bool
-	doubtful     bool // the value depends on what is not known here
+	doubtful     bool // the value depends on other output
 }
 
 type verdict uint8
@@ -231,7 +229,7 @@ func (t *nativeTrial) decide(test *config.Test) verdict {
 		result := succeeds - decisive
 		for _, inner := range test.Tests {
 			if result == unknown && mayAct([]*config.Test{inner}) {
-				t.doubtful = true // whether it comes to this one is not known
+				t.doubtful = true // it may not be reached
 			}
 			switch t.evaluate(inner) {
 			case decisive:
@@ -293,7 +291,7 @@ func setsState(actions []*config.Action) bool {
 func (t *nativeTrial) act(actions []*config.Action) {
 	for _, action := range actions {
 		if action.Kind == config.Throw {
-			t.doubtful = true // the command fails, which is an answer, too
+			t.doubtful = true // the command fails
 			return
 		}
 		if !inspect.Sets(action, attribute.FieldValue) {

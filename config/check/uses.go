@@ -10,9 +10,9 @@ import (
 	"github.com/rmctl/rmctl/internal/xmltree"
 )
 
-// checkUses reports attributes that nothing uses, and those that a job uses
-// though no control of the form can give them a value. References, controls and
-// expressions of readers were looked at before.
+// checkUses reports attributes that nothing uses, and those that a job uses but no
+// control of the form can set. References, controls and expressions of readers
+// have been noted before.
 func (c *checker) checkUses() {
 	jobParsers := c.useByParsers()
 	for name, e := range c.names.defined {
@@ -25,7 +25,7 @@ func (c *checker) checkUses() {
 		}
 		if c.isUnreachable(e, name) && !jobParsers[name] {
 			c.report(e.ValuePosition("name"), config.Warning, "unreachable-attribute",
-				fmt.Sprintf("no control of the form sets %s, so that its value is empty in jobs submitted by the form", wording.Quote(name)),
+				fmt.Sprintf("no control of the form sets %s, so it is empty in jobs submitted by the form", wording.Quote(name)),
 				`bind a control to it, list it in a viewer, or make it visible="false"`)
 		}
 	}

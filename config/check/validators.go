@@ -23,8 +23,8 @@ func (c *checker) checkValidator(validator *xmltree.Element) {
 	}
 	if !hasMessage || strings.TrimSpace(message.Text) == "" {
 		c.report(validator.Position(), config.Warning, "validator-without-message",
-			"the validator has no error-message: users see the rule instead, and PTP stores what it refuses",
-			"add <error-message> that says what a value has to be")
+			"the validator has no error-message: users see the rule instead, and PTP stores the refused value",
+			"add an <error-message> that describes valid values")
 	}
 	for _, rule := range rules {
 		switch rule.Name {
@@ -36,8 +36,8 @@ func (c *checker) checkValidator(validator *xmltree.Element) {
 	}
 }
 
-// checkRange reports a range that holds no number. What is no number is
-// reported when it is read.
+// checkRange reports a range without numbers. Invalid bounds are reported when they
+// are read.
 func (c *checker) checkRange(e *xmltree.Element) {
 	r := attribute.Range{
 		LessThan: number(e, "lessThan"), LessOrEqual: number(e, "lessThanOrEqualTo"),
@@ -69,12 +69,12 @@ func number(e *xmltree.Element, name string) *float64 {
 	return &number
 }
 
-// checkFileInfo reports what is ignored where a file is checked, since it cannot be read.
+// checkFileInfo reports invalid values, which the check of a file ignores.
 func (c *checker) checkFileInfo(e *xmltree.Element) {
 	for _, name := range []string{"lastModifiedAfter", "lastModifiedBefore"} {
 		if date := e.Value(name); date != "" {
 			if _, err := time.Parse(xmltree.FileDateLayout, date); err != nil {
-				c.report(e.ValuePosition(name), config.Warning, "invalid-value", fmt.Sprintf("%s is no date, and is ignored", wording.Quote(date)), "write it as 2024/12/31 23:59:59")
+				c.report(e.ValuePosition(name), config.Warning, "invalid-value", fmt.Sprintf("invalid date %s is ignored", wording.Quote(date)), "write a date as 2024/12/31 23:59:59")
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (c *checker) checkFileInfo(e *xmltree.Element) {
 		name := strings.TrimSpace(bit)
 		if name != "" && !slices.Contains(fileAttributes(), xmltree.FileAttributePrefix+strings.TrimPrefix(name, xmltree.FileAttributePrefix)) {
 			c.reportName(e.ValueWithin("efsAttributes", offset+strings.Index(bit, name)), config.Warning, "invalid-value",
-				fmt.Sprintf("%s is no attribute of files, and is ignored", wording.Quote(name)), name, fileAttributes())
+				fmt.Sprintf("unknown file attribute %s is ignored", wording.Quote(name)), name, fileAttributes())
 		}
 		offset += len(bit) + len("|")
 	}

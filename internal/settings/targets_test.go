@@ -226,8 +226,8 @@ func TestDefinitionsThatCannotBeReadAreReported(t *testing.T) {
 	require.NoError(t, os.WriteFile("huge.xml", nil, 0o600))
 	require.NoError(t, os.Truncate("huge.xml", 65<<20))
 	for name, want := range map[string]string{
-		"slrum": "no shipped definition", "missing.xml": "no such file", "folder.xml": "not a regular file", "pipe.xml": "not a regular file",
-		"huge.xml": "which no definition has", "broken.xml": "broken.xml:1:",
+		"slrum": "neither a shipped definition", "missing.xml": "no such file", "folder.xml": "not a regular file", "pipe.xml": "not a regular file",
+		"huge.xml": "more than 67108864", "broken.xml": "broken.xml:1:",
 	} {
 		_, _, err := check.UsableDefinition(name)
 		require.ErrorContains(t, err, want, name)

@@ -532,7 +532,7 @@ func TestResourceManagersAreAddedEditedAndRemovedWithTheTargetsFile(t *testing.T
 
 func TestATargetWithoutAUsableDefinitionIsNotAdded(t *testing.T) {
 	d := newDesk(t, onSite)
-	require.ErrorContains(t, d.Add(settings.Target{Name: "more", Definition: "nothing"}), `no shipped definition "nothing"`)
+	require.ErrorContains(t, d.Add(settings.Target{Name: "more", Definition: "nothing"}), `"nothing" is neither a shipped definition`)
 	require.NotContains(t, d.Available(), "more")
 }
 
