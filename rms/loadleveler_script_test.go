@@ -70,7 +70,7 @@ func TestLoadLevelerIsAdaptedInALine(t *testing.T) {
 	_, section, found := strings.Cut(string(page), "\n## Adapt it\n")
 	require.True(t, found)
 	examples := regexp.MustCompile("`(<[^`]+>)`").FindAllStringSubmatch(section, -1)
-	require.Len(t, examples, 5)
+	require.Len(t, examples, 2)
 	for _, example := range examples {
 		source := `<resource-manager-builder xmlns="http://eclipse.org/ptp/rm" xmlns:x="urn:rmctl:definition:1" name="site" x:extends="loadleveler"><control-data>` +
 			example[1] + `</control-data></resource-manager-builder>`

@@ -712,7 +712,7 @@ carry_out() {
 # A job that cannot be noted, on a full disk or without its folder, does not start, as it could not be ended.
 run() {
 	if [ -r /proc/self/stat ]; then read -r process rest </proc/self/stat; else process=$(exec sh -c 'echo $PPID'); fi
-	note_process "$process" "$folder/process$part" || cannot "write into $spool/$folder"
+	note_process "$process" "$folder/process$part" || cannot "write to $spool/$folder"
 	[ ! -s "$folder/request" ] && [ ! -s "$folder/request$part" ] && [ ! -s "$folder/ended" ] || exit 143
 	if [ -n "$limit" ]; then # through an intermediate process, so that the timer is not a child of the job
 		(in_own_session sh "$program" expire "$id" "$process" "$task" &)

@@ -36,9 +36,9 @@ var portableRequests = []struct {
 		"slurm":       "--nodes=2 --ntasks-per-node=8 --cpus-per-task=2 --mem=4096M",
 		"pbs":         "-l select=2:ncpus=16:mpiprocs=8:mem=4096mb -l place=scatter",
 		"torque":      "-l nodes=2:ppn=16 -l mem=8192mb", // which is of the whole job
-		"local":       `!attribute "nodes": definition "local" can give at most 1`,
+		"local":       `!attribute "nodes": definition "local" supports at most 1`,
 		"gridengine":  `!attribute "nodes": definition "gridengine" cannot express this: the parallel environment decides`,
-		"htcondor":    `!attribute "nodes": definition "htcondor" can give at most 1`,
+		"htcondor":    `!attribute "nodes": definition "htcondor" supports at most 1`,
 		"lsf":         `-n 32 -R "span[ptile=16]" -R "rusage[mem=4096MB]"`,
 		"pjm":         `-L node=2 -L node-mem=4096Mi --mpi proc=16 --mpi max-proc-per-node=8`,
 		"flux":        `--nodes=2 --nslots=16 --cores-per-slot=2`,
@@ -97,12 +97,12 @@ var portableRequests = []struct {
 		"gridengine":  "-t 1-9 -tc 3 -o o.$TASK_ID",
 		"lsf":         `-J "run[1-9]%3" -o "o.%I"`,
 		"pjm":         `!attribute "array"`,
-		"flux":        `!attribute "stdout": %a cannot be part`,
-		"loadleveler": `!attribute "stdout": %a cannot be part`,
-		"cobalt":      `!attribute "stdout": %a cannot be part`,
+		"flux":        `!attribute "stdout": file names cannot contain %a`,
+		"loadleveler": `!attribute "stdout": file names cannot contain %a`,
+		"cobalt":      `!attribute "stdout": file names cannot contain %a`,
 	}},
 	{"stdout=o.%j jobName=x", map[string]string{
-		"slurm": `--job-name="x" --output="o.%j"`, "pbs": `!attribute "stdout": %j cannot be part`, "local": "RMCTL_LOCAL_NAME=x RMCTL_LOCAL_OUTPUT=o.%j",
+		"slurm": `--job-name="x" --output="o.%j"`, "pbs": `!attribute "stdout": file names cannot contain %j`, "local": "RMCTL_LOCAL_NAME=x RMCTL_LOCAL_OUTPUT=o.%j",
 		"gridengine":  "-N x -o o.$JOB_ID",
 		"htcondor":    "batch_name = x output = o.$(ClusterId) error = x.e$(ClusterId).$(ProcId)",
 		"lsf":         `-J "x" -o "o.%J" -e "x.e%J"`,
@@ -142,7 +142,7 @@ var portableRequests = []struct {
 		"pbs": "-l select=1:ncpus=4:mem=4096mb", "torque": "-l nodes=1:ppn=4 -l mem=4096mb",
 		"loadleveler": "resources =  ConsumableCpus(4) job_type = parallel total_tasks = 1 blocking = unlimited node_resources = ConsumableMemory(4096mb)",
 	}},
-	{"nodes=2 tasks=6 memory=4GiB node-resources=GPUDev(1)", map[string]string{"loadleveler": `!attribute "memory": "node-resources" has a value, too`}},
+	{"nodes=2 tasks=6 memory=4GiB node-resources=GPUDev(1)", map[string]string{"loadleveler": `!attribute "memory": conflicts with the value of "node-resources"`}},
 	{"tasks=6 tasksPerNode=4 memory=4GiB", map[string]string{
 		"loadleveler": "job_type = parallel node = 2 total_tasks = 6 node_resources = ConsumableMemory(4096mb)",
 		"pbs":         "-l select=2:ncpus=4:mpiprocs=4:mem=4096mb -l place=scatter",
@@ -175,7 +175,7 @@ var portableRequests = []struct {
 	{"tasks=1 cpusPerTask=4", map[string]string{"oar": "-l /nodes=1/resource_id=4"}},
 	{"cpusPerTask=4 gpus=1", map[string]string{"oar": `!attribute "gpus"`}},
 	{"cpusPerTask=4 account=p stdout=o.%j jobName=x", map[string]string{"oar": "-l /nodes=1/resource_id=4 -n x --project p -O o.%jobid%"}},
-	{"stdout=o.%a", map[string]string{"oar": `!attribute "stdout": %a cannot be part`}},
+	{"stdout=o.%a", map[string]string{"oar": `!attribute "stdout": file names cannot contain %a`}},
 	{"after=12,13", map[string]string{"oar": `!attribute "after"`}},
 	{"tasksPerNode=2 queue=debug-a.b mail=begin,end:ada@example.org", map[string]string{"oar": "-l /nodes=1/resource_id=2 -q debug-a.b --notify [RUNNING,END]mail:ada@example.org"}},
 	{"array=1-3", map[string]string{"oar": `!attribute "array": definition "oar" cannot express this: OAR numbers the jobs of an array from 1; set array-size to their number`}},
@@ -202,14 +202,14 @@ var portableRequests = []struct {
 	{"exclusive=true nodes=2 tasks=4", map[string]string{"oar": `!attribute "exclusive"`}},
 	{"exclusive=true tasksPerNode=4", map[string]string{"pbs": "-l select=1:ncpus=4:mpiprocs=4 -l place=excl", "flux": "--nodes=1 --nslots=4 --exclusive"}},
 	{"exclusive=true tasks=6 tasksPerNode=4", map[string]string{"pbs": "-l select=2:ncpus=4:mpiprocs=4 -l place=scatter:excl"}},
-	{"exclusive=true place=pack", map[string]string{"pbs": `!attribute "exclusive": "place" has a value, too`}},
-	{"stdin=in.%a", map[string]string{"slurm": `--input="in.%a"`, "lsf": `-i "in.%I"`, "pbs": `!attribute "stdin": %a cannot be part`}},
+	{"exclusive=true place=pack", map[string]string{"pbs": `!attribute "exclusive": conflicts with the value of "place"`}},
+	{"stdin=in.%a", map[string]string{"slurm": `--input="in.%a"`, "lsf": `-i "in.%I"`, "pbs": `!attribute "stdin": file names cannot contain %a`}},
 	{"stdin=in.dat", map[string]string{
 		"gridengine": "-i in.dat", "htcondor": "input = in.dat", "loadleveler": "input = in.dat", "cobalt": "-i in.dat",
 		"pbs": `run < "in.dat"`, "torque": `run < "in.dat"`, "local": `exec run  < "in.dat"`, "oar": `exec run < "in.dat"`,
 		"pjm": `exec run < "in.dat"`, "flux": `exec run < "in.dat"`, "fork": `!attribute "stdin"`, "slurm-interactive": `!attribute "stdin"`,
 	}},
-	{"resources=/core=4 nodes=2", map[string]string{"oar": `!attribute "nodes": "resources" has a value, too`}},
+	{"resources=/core=4 nodes=2", map[string]string{"oar": `!attribute "nodes": conflicts with the value of "resources"`}},
 }
 
 func TestPortableNamesReachTheScheduler(t *testing.T) {
@@ -239,7 +239,7 @@ func TestScriptsRunBeforeAndAfterThePrograms(t *testing.T) {
 		require.NoError(t, err, name)
 		rendering, err := renderedPortable(t, name, "preLaunch=env.sh postLaunch=/site/done.sh")
 		if !isBatch && err != nil {
-			require.ErrorContains(t, err, `attribute "preLaunch": definition "`+name+`" has no link for it`)
+			require.ErrorContains(t, err, `attribute "preLaunch": definition "`+name+`" does not support it`)
 			continue
 		}
 		require.NoError(t, err, name)
