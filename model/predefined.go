@@ -12,10 +12,10 @@ import (
 var predefinedOf = sync.OnceValue(func() [][]*Definition {
 	return [][]*Definition{
 		ResourceManager: {
-			enumerated(vocabulary.AttributeRMState, "state", "State of the resource manager", vocabulary.StateStopped, true, statesOf[ResourceManager]),
-			text("rmDescription", "description", "Description of the resource manager", "", true),
-			text("rmType", "type", "Type of the resource manager", "unspecified", false),
-			text("rmID", "RM ID", "Id of the resource manager", "", false),
+			enumerated(vocabulary.AttributeRMState, "state", "State of the target", vocabulary.StateStopped, true, statesOf[ResourceManager]),
+			text("rmDescription", "description", "Description of the target", "", true),
+			text("rmType", "type", "Type of the target", "unspecified", false),
+			text("rmID", "RM ID", "Id of the target", "", false),
 		},
 		Machine: {
 			enumerated(vocabulary.AttributeMachineState, "state", "State of the machine", vocabulary.StateUnknown, true, statesOf[Machine]),
@@ -70,7 +70,7 @@ var predefinedOf = sync.OnceValue(func() [][]*Definition {
 // common are the attributes of every kind.
 var common = sync.OnceValue(func() []*Definition {
 	return []*Definition{
-		text(vocabulary.AttributeID, "ID", "Id of the element, unique in its resource manager", "", false),
+		text(vocabulary.AttributeID, "ID", "Id of the element, unique in its target", "", false),
 		text(vocabulary.AttributeName, "Name", "Name of the element", "", true),
 	}
 })

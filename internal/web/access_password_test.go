@@ -68,7 +68,7 @@ func TestAPasswordOpensASession(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, response.StatusCode)
 	require.Equal(t, 2, response.ProtoMajor, "streams need no connection each")
 	require.Contains(t, body, `name="password"`)
-	require.NotContains(t, body, "Resource managers")
+	require.NotContains(t, body, "<h1>Targets</h1>")
 
 	for _, wrong := range [][2]string{{"ada", "wrong"}, {"bob", "enchantress"}, {"", ""}} {
 		response, body = b.login(wrong[0], wrong[1])
@@ -81,7 +81,7 @@ func TestAPasswordOpensASession(t *testing.T) {
 	cookie := response.Cookies()[0]
 	require.True(t, cookie.Secure)
 	require.True(t, strings.HasPrefix(cookie.Name, "__Host-"))
-	require.Contains(t, b.get("/"), "Resource managers")
+	require.Contains(t, b.get("/"), "<h1>Targets</h1>")
 }
 
 func TestGuessingPasswordsIsSlow(t *testing.T) {

@@ -35,7 +35,7 @@ func TestTheTokenOpensASessionAndIsNotInTheAddressAfterwards(t *testing.T) {
 	_, port, _ := strings.Cut(strings.TrimPrefix(b.base, "http://"), ":")
 	require.Contains(t, cookie.Name, port, "another server on this host has a cookie of its own")
 
-	require.Contains(t, b.get("/"), "<h1>Resource managers</h1>")
+	require.Contains(t, b.get("/"), "<h1>Targets</h1>")
 }
 
 func TestServersOfOneHostDoNotEndEachOthersSessions(t *testing.T) {
@@ -44,12 +44,12 @@ func TestServersOfOneHostDoNotEndEachOthersSessions(t *testing.T) {
 	second := serve(t, nil)
 	second.client = first.client // one browser, which sends the cookies of a host to each of its ports
 	second.enter()
-	require.Contains(t, first.get("/"), "<h1>Resource managers</h1>")
-	require.Contains(t, second.get("/"), "<h1>Resource managers</h1>")
+	require.Contains(t, first.get("/"), "<h1>Targets</h1>")
+	require.Contains(t, second.get("/"), "<h1>Targets</h1>")
 
 	response, _ := second.do(http.MethodPost, "/logout", http.Header{"X-Csrf-Token": {second.csrf()}}, nil)
 	require.Equal(t, http.StatusSeeOther, response.StatusCode)
-	require.Contains(t, first.get("/"), "<h1>Resource managers</h1>", "only the session of the other one has ended")
+	require.Contains(t, first.get("/"), "<h1>Targets</h1>", "only the session of the other one has ended")
 }
 
 func TestTheWayOutOfTheStartAddressStaysOnThisServer(t *testing.T) {

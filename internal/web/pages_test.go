@@ -174,7 +174,7 @@ func TestResourceManagersAreAddedStartedEditedAndRemoved(t *testing.T) {
 	require.Equal(t, "local", m.Target.Definition)
 	require.Equal(t, limits, m.Target.Limits, "what the form does not have stays")
 
-	require.Contains(t, b.get("/managers/remove?rm=mine"), "Remove the resource manager mine?")
+	require.Contains(t, b.get("/managers/remove?rm=mine"), "Remove the target mine?")
 	expect(http.StatusSeeOther, "/managers/remove", url.Values{"rm": {"mine"}})
 	_, err = options.Platform.Manager("mine")
 	require.Error(t, err)

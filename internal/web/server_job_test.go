@@ -63,7 +63,7 @@ func TestThePageOfAJobShowsTheSourceOfItsState(t *testing.T) {
 	d := launchSite(t, map[string]string{"here": "local"})
 	job, address := d.submits("sh", "-c", `echo '<b>out</b>'; exit 3`)
 	page := d.get(address)
-	require.Contains(t, page, job.Tag, "it is on record before its resource manager shows it")
+	require.Contains(t, page, job.Tag, "it is on record before its target shows it")
 	d.sees(job.ID, vocabulary.StateTerminated)
 	d.knowsEnd(job.ID)
 	// The record, which the history is from, is written by a query of its own.

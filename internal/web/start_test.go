@@ -65,6 +65,6 @@ func TestTheStartAddressWorksFromALinkOfAnotherSite(t *testing.T) {
 	server := serve(t, nil)
 	w := b.opens(t, "data:text/html,<a href='"+server.start()+"'>rmctl</a>")
 	w.clicks("rmctl")
-	w.shows("Resource managers")
+	w.shows("Targets")
 	require.Equal(t, server.base+"/", w.eval("location.href"))
 }

@@ -114,7 +114,7 @@ func (d *display) operateOn(operation control.Operation, rows []row) error {
 
 // named names rows: one with its name, several by their ids as far as these are few.
 func named(rows []row) string {
-	kind := rows[0].element.Kind().String()
+	kind := nameOf(rows[0].element.Kind())
 	if len(rows) == 1 {
 		text := kind + " " + tui.Fitted(rows[0].element.ID(), 40)
 		if name := rows[0].text(vocabulary.AttributeName); name != "" && name != rows[0].element.ID() {

@@ -218,7 +218,7 @@ func TestALaunchConfigurationIsChosen(t *testing.T) {
 	u.press("esc")
 	done(nil)
 	u.shows("nothing submitted")
-	u.refuses["launch configurations"] = errors.New("no folder")
+	u.refuses["saved submissions"] = errors.New("no folder")
 	u.press("N")
 	u.shows("! cannot list the saved submissions: no folder")
 }

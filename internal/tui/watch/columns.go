@@ -62,7 +62,7 @@ func (c column) sortKey(r row) sortKey {
 var columnsOf = sync.OnceValue(func() map[model.Kind][]column {
 	return map[model.Kind][]column{
 		model.ResourceManager: {
-			{title: "MANAGER", least: 10, firm: 20, most: 24, cell: name},
+			{title: "TARGET", least: 10, firm: 20, most: 24, cell: name},
 			{title: "STATE", least: 8, most: 9, rank: 1, cell: stateWord, attribute: vocabulary.AttributeRMState, state: true},
 			{title: "FOR", least: 6, most: 7, rank: 4, right: true, cell: age(views.AttributeSince), attribute: views.AttributeSince},
 			{title: "JOBS", least: 4, most: 9, rank: 3, right: true, cell: countOf(model.Job), key: byCount(model.Job)},
@@ -74,7 +74,7 @@ var columnsOf = sync.OnceValue(func() map[model.Kind][]column {
 		},
 		model.Queue: {
 			{title: "QUEUE", least: 10, firm: 20, most: 24, cell: name},
-			{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
+			{title: "TARGET", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
 			{title: "STATE", least: 11, most: 11, rank: 1, cell: stateWord, attribute: vocabulary.AttributeQueueState, state: true},
 			{title: "RUNNING", least: 7, most: 9, rank: 2, right: true, attribute: vocabulary.AttributeQueueRunning},
 			{title: "WAITING", least: 7, most: 9, rank: 3, right: true, attribute: vocabulary.AttributeQueueWaiting},
@@ -85,7 +85,7 @@ var columnsOf = sync.OnceValue(func() map[model.Kind][]column {
 		},
 		model.Node: {
 			{title: "NODE", least: 8, firm: 20, most: 24, cell: name},
-			{title: "MANAGER", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
+			{title: "TARGET", least: 7, most: 16, rank: 6, cell: managerName, key: byManager},
 			{title: "STATE", least: 7, most: 8, rank: 1, cell: stateWord, attribute: vocabulary.AttributeNodeState, state: true},
 			{title: "USED BY", least: 9, most: 15, rank: 4, cell: func(r row, _ time.Time) string { return usedBy(r.element) }, attribute: vocabulary.AttributeNodeExtraState},
 			{title: "NATIVE", least: 8, most: 16, rank: 5, attribute: vocabulary.AttributeNodeStatus},
@@ -97,7 +97,7 @@ var columnsOf = sync.OnceValue(func() map[model.Kind][]column {
 		},
 		model.Job: {
 			{title: "JOB", least: 6, firm: 16, most: 24, cell: func(r row, _ time.Time) string { return r.element.ID() }},
-			{title: "MANAGER", least: 7, most: 14, rank: 5, cell: managerName, key: byManager},
+			{title: "TARGET", least: 7, most: 14, rank: 5, cell: managerName, key: byManager},
 			{title: "STATE", least: 9, most: 10, rank: 1, cell: jobState, key: byJobState, state: true},
 			{title: "DETAIL", least: 8, most: 22, rank: 10, cell: jobDetail, attribute: vocabulary.AttributeJobDetail},
 			{title: "QUEUE", least: 6, most: 14, rank: 6, cell: jobQueue, key: func(r row) sortKey { return sortKey{text: jobQueue(r, time.Time{})} }},

@@ -38,7 +38,7 @@ func (s *detail) factLines(width int, now time.Time) []string {
 	var facts factList
 	facts.add("ID", s.ref.id)
 	if s.kind != model.ResourceManager {
-		facts.add("Manager", s.last.manager.Element().Name())
+		facts.add("Target", s.last.manager.Element().Name())
 	}
 	for definition, value := range s.last.element.Attributes() {
 		if s.kind == model.Job && definition.ID == vocabulary.AttributeJobState {
@@ -51,7 +51,7 @@ func (s *detail) factLines(width int, now time.Time) []string {
 	}
 	if s.kind == model.ResourceManager {
 		for _, kind := range s.kind.Children() {
-			children := kind.String() + "s"
+			children := nameOf(kind) + "s"
 			facts.add(strings.ToUpper(children[:1])+children[1:], fmt.Sprint(s.last.manager.Len(kind)))
 		}
 	}

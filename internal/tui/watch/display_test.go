@@ -38,7 +38,7 @@ type user struct {
 	refuses map[string]error // by request
 	history []job.Event
 	output  string
-	kept    []string // launch configurations
+	kept    []string // saved submissions
 
 	ensembles     []coalloc.Status
 	ensemblesFail error
@@ -87,7 +87,7 @@ func (u *user) Ensembles(context.Context) ([]coalloc.Status, error) {
 }
 
 func (u *user) LaunchConfigurations() ([]string, error) {
-	return u.kept, u.do("launch configurations")
+	return u.kept, u.do("saved submissions")
 }
 
 func (u *user) Submit(_ context.Context, manager, configuration string, _ io.Reader, _ io.Writer) (string, error) {

@@ -1,4 +1,4 @@
-// Package watch shows resource managers, queues, nodes and jobs on a terminal, full
+// Package watch shows targets, queues, nodes and jobs on a terminal, full
 // screen, and lets a user control them.
 //
 // It draws from snapshots of a model and never waits for a scheduler: what takes time,

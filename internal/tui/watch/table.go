@@ -134,7 +134,7 @@ func (c shownColumn) narrowest() int { return min(max(c.least, c.firm), c.width)
 func (t *table) columns() []shownColumn {
 	var columns []shownColumn
 	for i, c := range columnsOf()[t.query.kind] {
-		if c.title != "MANAGER" || i == 0 || t.answer.managers >= 2 {
+		if c.title != "TARGET" || i == 0 || t.answer.managers >= 2 {
 			columns = append(columns, shownColumn{column: c, place: i})
 		}
 	}

@@ -80,7 +80,7 @@ func (d *display) tabLine() string {
 
 // listTab is the tab of a list.
 func (d *display) listTab(list int) string {
-	name := [lists]string{"Managers", "Queues", "Nodes", "Jobs"}[list]
+	name := [lists]string{"Targets", "Queues", "Nodes", "Jobs"}[list]
 	if d.width < 50 {
 		name = name[:1]
 	}
@@ -89,7 +89,7 @@ func (d *display) listTab(list int) string {
 
 func (d *display) detailTabs() string {
 	s := d.detail
-	title := sentence(s.kind.String()) + " " + tui.Fitted(s.ref.id, max(d.width/3, 8)) + " "
+	title := sentence(nameOf(s.kind)) + " " + tui.Fitted(s.ref.id, max(d.width/3, 8)) + " "
 	line := tui.Styled(tui.StyleTitle, title)
 	if s.kind != model.Job {
 		return line
@@ -156,12 +156,12 @@ func (d *display) body() []string {
 // nothing says why there is no row.
 func (d *display) nothing() []string {
 	t := d.table()
-	text := "  No " + strings.ToLower(t.query.kind.String()) + "s."
+	text := "  No " + nameOf(t.query.kind) + "s."
 	switch {
 	case t.isAsking:
 		text = "  Loading ..."
 	case t.answer.total > 0:
-		text = fmt.Sprintf("  The filter hides all of %d %ss; Esc removes it.", t.answer.total, t.query.kind)
+		text = fmt.Sprintf("  The filter hides all of %d %ss; Esc removes it.", t.answer.total, nameOf(t.query.kind))
 	case len(d.inState(vocabulary.StateStarting)) > 0 && len(d.inState(watched...)) == 0:
 		text = "  Starting " + tui.Fitted(strings.Join(d.inState(vocabulary.StateStarting), ", "), 60) + " ..."
 	case t.query.kind != model.ResourceManager && len(d.inState(watched...)) == 0:
@@ -211,14 +211,22 @@ func (d *display) stateLine() string {
 
 // countText returns how many elements the list shows of how many.
 func (t *table) countText() string {
-	count := fmt.Sprintf("%d %ss", t.answer.total, t.query.kind)
+	count := fmt.Sprintf("%d %ss", t.answer.total, nameOf(t.query.kind))
 	if t.answer.total == 1 {
-		count = "1 " + t.query.kind.String()
+		count = "1 " + nameOf(t.query.kind)
 	}
 	if len(t.answer.rows) != t.answer.total {
 		count = fmt.Sprintf("%d of ", len(t.answer.rows)) + count
 	}
 	return count
+}
+
+// nameOf returns the name of a kind of element.
+func nameOf(kind model.Kind) string {
+	if kind == model.ResourceManager {
+		return "target"
+	}
+	return kind.String()
 }
 
 // filterTexts describes what narrows the list down.

@@ -17,7 +17,7 @@ func (p *Pages) helpPage(w http.ResponseWriter, r *http.Request) error {
 type helpEntry struct{ term, text string }
 
 var helpPages = []helpEntry{
-	{"Resource managers", "Start and stop targets, and see your newest jobs. Refresh queries the schedulers as soon as the rate limit allows."},
+	{"Targets", "Start and stop sessions, and see your newest jobs. Refresh queries the schedulers as soon as the rate limit allows."},
 	{"Machines", "The nodes of a machine as a map. Move with the arrow keys; press Enter for the details of a node."},
 	{"Queues", "State, limits and load of each queue."},
 	{"Jobs", "The jobs of all users. Type to filter them; tick jobs to cancel, hold, release, suspend or resume them. The URL contains the filter, so you can bookmark it."},

@@ -107,7 +107,7 @@ func (r jobRow) times() h.Node {
 		h.If(r.Procs != "", item("Processes", h.Text(r.Procs))),
 		h.If(r.Nodes != "", item("Nodes", h.Text(r.Nodes))),
 		h.If(r.Queue != "", item("Queue", isolated(r.Queue))),
-		item("Resource manager", h.Text(r.Manager)),
+		item("Target", h.Text(r.Manager)),
 		h.If(r.User != "", item("User", h.Group{isolated(r.User), mine(r.Mine)})),
 	)
 }

@@ -60,7 +60,7 @@ func (c jobsChoices) filter() h.Node {
 	return h.Form(h.Class("filter"), h.Role("search"), h.Method("get"), h.Action("/jobs"),
 		h.Map(c.Hidden, hiddenField.input),
 		h.Label(h.Text("Text "), h.Input(h.Type("search"), h.Name("q"), h.Value(c.Query.Text), h.Attr("placeholder", "id, name, user, queue, reason"))), h.Text(" "),
-		h.If(len(c.Managers) > 0, h.Group{h.Label(h.Text("Resource manager "), h.Select(h.Name("rm"), option(all), h.Map(c.Managers, option))), h.Text(" ")}),
+		h.If(len(c.Managers) > 0, h.Group{h.Label(h.Text("Target "), h.Select(h.Name("rm"), option(all), h.Map(c.Managers, option))), h.Text(" ")}),
 		h.Label(h.Text("Queue "), h.Select(h.Name("queue"), option(all), h.Map(c.Queues, option))), h.Text(" "),
 		h.Label(h.Text("User "), h.Input(h.Name("user"), h.Value(c.Query.User), h.Attr("list", "users"), h.Attr("autocomplete", "off"), h.Attr("spellcheck", "false"))),
 		suggestions("users", c.Users),

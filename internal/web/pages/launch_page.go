@@ -254,7 +254,7 @@ func launchListMain(places []launchPlace) h.Node {
 		return emptyLine("No targets.")
 	}
 	return h.Div(h.Class("scroll"), h.Table(h.Class("rows"), caption("Targets for jobs"),
-		h.THead(h.Tr(heading("", "Resource manager"), heading("", "Definition"), heading("", "Saved submissions"))),
+		h.THead(h.Tr(heading("", "Target"), heading("", "Definition"), heading("", "Saved submissions"))),
 		h.TBody(h.Map(places, func(place launchPlace) h.Node {
 			name := link(place.Address, place.Name)
 			if place.Address == "" {

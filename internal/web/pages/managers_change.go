@@ -82,7 +82,7 @@ func (p *Pages) showTargetForm(w http.ResponseWriter, r *http.Request, status in
 		each.IsOn = each.Value == form.Proxy
 		form.Proxies = append(form.Proxies, each)
 	}
-	title := "Add a resource manager"
+	title := "Add a target"
 	if !form.IsNew {
 		title = "Edit " + listing.Cell(form.Name)
 	}
@@ -160,7 +160,7 @@ func (p *Pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	question := confirmation{
-		Action: "/managers/remove", Question: fmt.Sprintf("Remove the resource manager %s?", listing.Cell(m.Target.Name)),
+		Action: "/managers/remove", Question: fmt.Sprintf("Remove the target %s?", listing.Cell(m.Target.Name)),
 		Consequence: "This removes its entry from the targets file. Jobs and their records stay.", Yes: "Remove", Back: "/", Fields: []hiddenField{{"rm", m.Target.Name}},
 	}
 	switch {

@@ -28,7 +28,7 @@ func (p *Pages) managersView(s *model.Snapshot, _ url.Values) ([]live.Region, er
 }
 
 func (p *Pages) managersPage(w http.ResponseWriter, r *http.Request) error {
-	return p.show(w, r, "managers", "Resource managers", url.Values{}, func(drawn *live.Drawn) h.Node {
+	return p.show(w, r, "managers", "Targets", url.Values{}, func(drawn *live.Drawn) h.Node {
 		return managersMain(drawn, p.unshown(), csrf(r))
 	})
 }
@@ -47,7 +47,7 @@ func managersMain(drawn *live.Drawn, targets []string, csrf h.Node) h.Node {
 			),
 			h.Section(h.Class("card"), h.Aria("labelledby", "own-title"), h.H2(h.ID("own-title"), h.Text("Your jobs")), region(drawn, h.Div, "own-jobs")),
 		),
-		h.Div(h.Class("after"), linkButton("/managers/new", "Add a resource manager"), h.Text(" "), h.If(len(targets) > 0, start)),
+		h.Div(h.Class("after"), linkButton("/managers/new", "Add a target"), h.Text(" "), h.If(len(targets) > 0, start)),
 	}
 }
 
@@ -57,7 +57,7 @@ func (r managerRow) card() h.Node {
 			h.If(r.Since.IsKnown(), h.Group{h.Text(" "), h.Span(h.Class("muted"), age(r.Since))}),
 		),
 		h.If(r.Cause != "", h.P(h.Class("problem"), h.Text(r.Cause))),
-		h.If(r.Retry.IsKnown(), smallLine(h.Text("rmctl tries again at "), moment(r.Retry), h.Text(", or immediately with Start."))),
+		h.If(r.Retry.IsKnown(), smallLine(h.Text("rmctl tries again at "), moment(r.Retry), h.Text(", or immediately with Start session."))),
 		h.Iff(r.Note != nil, func() h.Node { return note(h.Text("It"), *r.Note) }),
 		h.If(r.IsShown, r.picture()),
 		smallLine(h.Join(" · ", h.Map(r.Facts, func(f fact) h.Node { return h.Span(h.Title(f.Description), h.Text(f.Name+": "+f.Value)) }))),
@@ -111,8 +111,8 @@ func (r managerRow) actions() h.Node {
 		return h.A(h.Class("button"), h.Href(address), h.Text(label), hiddenText(rest))
 	}
 	return h.P(h.Class("actions"),
-		h.If(r.CanStart, button("start", "Start", " "+r.Name)), h.Text(" "),
-		h.If(r.CanStop, button("stop", "Stop", " "+r.Name)), h.Text(" "),
+		h.If(r.CanStart, button("start", "Start session", " of "+r.Name)), h.Text(" "),
+		h.If(r.CanStop, button("stop", "Stop session", " of "+r.Name)), h.Text(" "),
 		h.If(r.CanRefresh, button("refresh", "Refresh", " "+r.Name)), h.Text(" "),
 		h.If(r.Launch != "", leadTo(r.Launch, "Submit a job", " to "+r.Name)), h.Text(" "),
 		h.If(r.CanEdit, h.Group{leadTo(r.Edit, "Edit", " "+r.Name), h.Text(" "), leadTo(r.Remove, "Remove", " "+r.Name)}),

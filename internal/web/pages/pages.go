@@ -90,7 +90,7 @@ func (p *Pages) Login(w http.ResponseWriter, r *http.Request, status int, proble
 // addModelPages registers the pages that show the model.
 func (p *Pages) addModelPages() {
 	for _, each := range []struct{ address, label string }{
-		{"/", "Resource managers"}, {"/machines", "Machines"}, {"/queues", "Queues"}, {"/jobs", "Jobs"}, {"/timeline", "Timeline"}, {"/utilisation", "Utilisation"},
+		{"/", "Targets"}, {"/machines", "Machines"}, {"/queues", "Queues"}, {"/jobs", "Jobs"}, {"/timeline", "Timeline"}, {"/utilisation", "Utilisation"},
 	} {
 		p.addNavigation(each.address, each.label)
 	}
