@@ -212,14 +212,14 @@ func TestResourceManagersLiveThroughTheAPI(t *testing.T) {
 	require.Contains(t, names, "slurm")
 }
 
-// start starts a resource manager and waits until it is there.
+// start starts a target and waits until it is there.
 func (p *program) start(name string) {
 	p.t.Helper()
 	p.done(http.MethodPost, "/managers/"+name+"/start", nil)
 	p.await(name, vocabulary.StateStarted)
 }
 
-// await waits until a resource manager is in a state.
+// await waits until a target is in a state.
 func (b *browser) await(name string, state model.State) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
@@ -315,7 +315,7 @@ did you mean "id"?`, answer["error"])
 	require.Contains(t, answer["error"], "no tag")
 }
 
-// ends waits until a job has ended and returns it: while its resource manager shows it as
+// ends waits until a job has ended and returns it: while its target shows it as
 // it was listed before, the journal knows more.
 func (p *program) ends(path string) map[string]any {
 	p.t.Helper()

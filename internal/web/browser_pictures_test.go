@@ -43,7 +43,7 @@ func (inventedPlace) Info() remote.Info {
 	return remote.Info{Transport: "ssh", User: "ada", Host: "login.example.org", Home: "/home/ada", System: "linux"}
 }
 
-// inventedSite serves the forms of definitions, by the names of resource managers
+// inventedSite serves the forms of definitions, by the names of targets
 // that nobody has.
 func inventedSite(t *testing.T, definitions map[string]*config.Definition) *launchDesk {
 	t.Helper()
@@ -99,7 +99,7 @@ func inventedHistory(t *testing.T, now time.Time) string {
 // of the documentation, with invented jobs and places.
 func TestPicturesOfTheDocumentation(t *testing.T) {
 	if os.Getenv("RMCTL_UPDATE") != "1" {
-		t.Skip("RMCTL_UPDATE=1 draws the pictures of docs/images anew")
+		t.Skip("RMCTL_UPDATE=1 redraws the pictures of docs/images")
 	}
 	b := startBrowser(t)
 	slurm, _, err := check.UsableDefinition("slurm")

@@ -20,7 +20,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// with fills a model with resource managers.
+// with fills a model with targets.
 func with(names ...string) func(m *model.Model) {
 	return func(m *model.Model) { webtest.Put(m, names...) }
 }

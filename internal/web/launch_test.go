@@ -76,14 +76,14 @@ func (d *launchDesk) openHere(_ context.Context, target settings.Target) (*contr
 	return control.New(control.Options{Target: target.Name, Definition: definition, Connection: connection, Store: d.store}), connection.Close, nil
 }
 
-// starts starts a resource manager and waits until it is.
+// starts starts a target and waits until it is.
 func (d *launchDesk) starts(name string) {
 	d.t.Helper()
 	require.NoError(d.t, d.platform.Start(name))
 	d.becomes(name, vocabulary.StateStarted)
 }
 
-// becomes waits until a resource manager is in a state.
+// becomes waits until a target is in a state.
 func (d *launchDesk) becomes(name string, state model.State) {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
@@ -384,5 +384,5 @@ func TestWhatAPageSendsForAFormIsNotTrusted(t *testing.T) {
 	require.Contains(t, d.get("/launch"), "start it first")
 }
 
-// formOf returns the address of the launch form of a resource manager.
+// formOf returns the address of the launch form of a target.
 func formOf(manager string) string { return "/launch?" + url.Values{"rm": {manager}}.Encode() }

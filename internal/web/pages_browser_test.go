@@ -20,7 +20,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		w.goes(server.base + "/jobs?sort=id")
 		w.eval(`window.untouched = true`)
 		w.eval(`document.querySelector("[aria-label='Choose job 4000001']").click()`)
-		w.shows("With the job that is ticked:")
+		w.shows("With the selected job:")
 		w.awaits(`getComputedStyle(document.querySelector(".chosen")).display !== "none"`)
 		change := func(id, state string) {
 			server.model.Update(func(u *model.Update) {
@@ -35,7 +35,7 @@ func TestPagesOfTheModelInARealBrowser(t *testing.T) {
 		w.shows("4999999")
 		require.Equal(t, "true", w.eval("window.untouched"), "the page was loaded anew")
 		w.eval(`document.querySelector("[aria-label='Select all jobs on this page']").click()`)
-		w.shows("jobs that are ticked:")
+		w.shows("selected jobs:")
 		require.Equal(t, "0", w.eval(`document.querySelectorAll("input[data-row]:not(:checked)").length`))
 	})
 	t.Run("the focus stays where it is while rows and counts change", func(t *testing.T) {

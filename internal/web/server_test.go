@@ -75,7 +75,7 @@ type site struct {
 	Options   // without the parts, which are made of the rest
 	Platform  *views.Views
 	Store     *jobstore.Store
-	Folder    string // of the targets file and the launch configurations
+	Folder    string // of the targets file and the saved submissions
 	History   string
 	Stacks    pages.StacksReader
 	Ensembles *playedEnsembles // nil for none
@@ -107,7 +107,7 @@ func userName(t testing.TB) string {
 	return current.Username
 }
 
-// testPlatform returns a site with a platform that has no resource managers but
+// testPlatform returns a site with a platform that has no targets but
 // those that the test puts into its model.
 func testPlatform(t testing.TB) site {
 	t.Helper()

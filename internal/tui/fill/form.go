@@ -47,7 +47,7 @@ type Options struct {
 
 	// Place makes the paths of a submission absolute.
 	Place func(job.Submission) (job.Submission, error)
-	// Save saves a launch configuration. The error is a
+	// Save stores a saved submission. The error is a
 	// *settings.LaunchConfigurationExistsError if there is one that it may not replace.
 	Save func(name string, s job.Submission, replace bool) error
 }
@@ -56,7 +56,7 @@ type Options struct {
 type Form struct {
 	Options
 	Conclusion Conclusion // once it was shown
-	Name       string     // of the launch configuration
+	Name       string     // of the saved submission
 
 	form *form.Form
 	page *form.Page // the submission comes from it
@@ -228,7 +228,7 @@ func (f *Form) conclude(how Conclusion, replace bool) error {
 	return err
 }
 
-// isExisting reports whether an error says that a launch configuration would be replaced.
+// isExisting reports whether an error says that a saved submission would be replaced.
 func isExisting(err error) bool {
 	var existing *settings.LaunchConfigurationExistsError
 	return errors.As(err, &existing)

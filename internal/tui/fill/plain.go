@@ -248,7 +248,7 @@ func (q *questioner) conclusions() error {
 	})
 }
 
-// concludeOrReplace asks before a launch configuration is replaced.
+// concludeOrReplace asks before a saved submission is replaced.
 func (q *questioner) concludeOrReplace(how Conclusion) error {
 	err := q.conclude(how, false)
 	if !isExisting(err) {

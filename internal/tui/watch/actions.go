@@ -140,7 +140,7 @@ func named(rows []row) string {
 // sentence begins a text with a capital letter.
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// refresh lists resource managers again: those of the rows, or all.
+// refresh lists targets again: those of the rows, or all.
 func (d *display) refresh(rows []row) {
 	managers := managersOf(rows)
 	if d.list != listManagers || len(managers) == 0 {
@@ -158,7 +158,7 @@ func (d *display) start(rows []row) {
 	d.each("start "+strings.Join(managers, ", "), managers, d.controls.Start)
 }
 
-// another starts a target that is no resource manager yet.
+// another starts a target that is not shown yet.
 func (d *display) another() {
 	targets := slices.DeleteFunc(d.controls.Available(), func(name string) bool {
 		_, isShown := d.snapshot.Manager(name)
@@ -183,7 +183,7 @@ func (d *display) stop(rows []row) {
 	}}
 }
 
-// each does something to resource managers in the background. The model shows the
+// each does something to targets in the background. The model shows the
 // result.
 func (d *display) each(what string, managers []string, do func(manager string) error) {
 	clear(d.tables[listManagers].marked)
@@ -196,7 +196,7 @@ func (d *display) each(what string, managers []string, do func(manager string) e
 	})
 }
 
-// managersOf returns the ids of the resource managers that rows belong to.
+// managersOf returns the ids of the targets that rows belong to.
 func managersOf(rows []row) []string {
 	var ids []string
 	for _, r := range rows {
@@ -207,11 +207,11 @@ func managersOf(rows []row) []string {
 	return ids
 }
 
-// watched are the states of resource managers that are connected: they can be refreshed, and
+// watched are the states of targets that are connected: they can be refreshed, and
 // may take jobs.
 var watched = []model.State{vocabulary.StateStarted, vocabulary.StateSuspended}
 
-// inState returns the ids of the resource managers that are in a state.
+// inState returns the ids of the targets that are in a state.
 func (d *display) inState(states ...model.State) []string {
 	var ids []string
 	for manager := range d.snapshot.Managers() {
@@ -222,8 +222,8 @@ func (d *display) inState(states ...model.State) []string {
 	return ids
 }
 
-// submitAgain lets the user choose a launch configuration, and submits it to the resource
-// manager of rows.
+// submitAgain lets the user choose a saved submission, and submits it to the
+// target of rows.
 func (d *display) submitAgain(rows []row) {
 	d.background(func() tui.Apply {
 		names, err := d.controls.LaunchConfigurations()
@@ -240,7 +240,7 @@ func (d *display) submitAgain(rows []row) {
 	})
 }
 
-// submit opens the form of a job. Of several resource managers the user chooses one
+// submit opens the form of a job. Of several targets the user chooses one
 // first.
 func (d *display) submit(rows []row, configuration string) tea.Cmd {
 	managers := d.inState(watched...)

@@ -116,7 +116,7 @@ func name(r row, _ time.Time) string { return r.element.Name() }
 func managerName(r row, _ time.Time) string { return r.manager.Element().Name() }
 
 // stateWord is the state of an element. A question mark says that it may be another
-// by now, since its resource manager was not listed again.
+// by now, since its target was not listed again.
 func stateWord(r row, _ time.Time) string {
 	word := string(r.element.State())
 	if r.element.Kind() != model.ResourceManager && isOld(r.manager) {
@@ -125,7 +125,7 @@ func stateWord(r row, _ time.Time) string {
 	return word
 }
 
-// isOld reports whether what is shown of a resource manager is older than it should be.
+// isOld reports whether what is shown of a target is older than it should be.
 func isOld(manager *model.Manager) bool {
 	element := manager.Element()
 	stale, _ := element.Value(vocabulary.AttributeStale)
@@ -165,7 +165,7 @@ func byCount(kind model.Kind) func(row) sortKey {
 	return func(r row) sortKey { return sortKey{number: float64(r.manager.Len(kind))} }
 }
 
-// newestListing is when something of a resource manager was listed last.
+// newestListing is when something of a target was listed last.
 func newestListing(r row) time.Time {
 	var newest time.Time
 	for _, id := range []string{vocabulary.AttributeListedJobs, vocabulary.AttributeListedNodes, vocabulary.AttributeListedQueues} {
@@ -186,7 +186,7 @@ func since(at, now time.Time) string {
 	return span(now.Sub(at).Truncate(agePace))
 }
 
-// cause is why a resource manager is in ERROR, or why what is shown of it is old, or
+// cause is why a target is in ERROR, or why what is shown of it is old, or
 // what was wrong with its listings.
 func cause(r row, _ time.Time) string {
 	if r.element.State() == vocabulary.StateError {

@@ -37,7 +37,7 @@ type display struct {
 	width, height int
 	snapshot      *model.Snapshot
 	clock         time.Time
-	retries       map[string]time.Time // of resource managers in error: when they are tried again
+	retries       map[string]time.Time // of targets in error: when they are tried again
 
 	tables  [lists]*table
 	list    int // which is shown

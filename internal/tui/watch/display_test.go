@@ -223,7 +223,7 @@ func change(t testing.TB, m *model.Model, do func(u *model.Update)) {
 
 func at(before time.Duration) string { return noon.Add(-before).Format(time.RFC3339) }
 
-// cluster is a model of two resource managers that are used, one that is lost and
+// cluster is a model of two targets that are used, one that is lost and
 // one that is stopped.
 func cluster(t testing.TB) *model.Model {
 	t.Helper()

@@ -252,7 +252,7 @@ func (d *display) sortBy(step int) {
 	t.toFirstRow()
 }
 
-// within shows what belongs to the selected resource manager or queue only.
+// within shows what belongs to the selected target or queue only.
 func (d *display) within() {
 	selected, ok := d.table().selected()
 	if !ok {

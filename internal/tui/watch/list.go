@@ -16,7 +16,7 @@ import (
 // A ref names a row: an element of one kind.
 type ref struct{ manager, id string }
 
-// A row is an element of a list, and the resource manager that it is of.
+// A row is an element of a list, and the target that it is of.
 type row struct {
 	manager *model.Manager
 	element *model.Element
@@ -36,7 +36,7 @@ type query struct {
 	kind     model.Kind
 	snapshot *model.Snapshot
 
-	manager string   // the one resource manager; empty for all
+	manager string   // the one target; empty for all
 	queue   string   // of jobs: their queue; empty for all
 	words   []string // that a row holds, in lower case
 	mine    bool     // of jobs: only those of the user
@@ -111,7 +111,7 @@ func (q query) answer() answer {
 	return a
 }
 
-// collect appends the rows of a resource manager.
+// collect appends the rows of a target.
 func (q query) collect(manager *model.Manager, a *answer) {
 	if q.kind == model.ResourceManager {
 		a.total++
@@ -166,7 +166,7 @@ func nodesByMachine(manager *model.Manager) func(func(*model.Element) bool) {
 	}
 }
 
-// usersOf returns the names that the user goes by with a resource manager: that of
+// usersOf returns the names that the user goes by with a target: that of
 // this machine, and those that own jobs which were submitted from here.
 func usersOf(manager *model.Manager, user string) map[string]bool {
 	users := map[string]bool{}

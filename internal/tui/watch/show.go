@@ -19,11 +19,11 @@ import (
 // They are called in the background, several at the same time; those with a
 // context end soon after that.
 type Controls interface {
-	Available() []string        // names of all targets, also of those that are no resource manager yet
-	Start(manager string) error // begins, and shows what comes of it in the model
+	Available() []string        // names of all targets, including those that are not shown
+	Start(manager string) error // returns at once; the model shows the result
 	Stop(manager string) error
 	Refresh(manager string) error
-	// Retry returns when a resource manager in ERROR is tried again by itself; the zero
+	// Retry returns when a target in ERROR is tried again by itself; the zero
 	// time if it is not.
 	Retry(manager string) time.Time
 	Operate(ctx context.Context, manager, job string, operation control.Operation) error
@@ -111,7 +111,7 @@ func (d *display) pulse(ctx context.Context, send func(tea.Msg)) {
 	}
 }
 
-// retriesOf returns when resource managers in ERROR are tried again.
+// retriesOf returns when targets in ERROR are tried again.
 func (d *display) retriesOf(snapshot *model.Snapshot) map[string]time.Time {
 	retries := map[string]time.Time{}
 	for manager := range snapshot.Managers() {

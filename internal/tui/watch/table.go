@@ -129,7 +129,7 @@ func (c shownColumn) full() int { return c.width }
 // narrowest returns the width below which the column is not cut.
 func (c shownColumn) narrowest() int { return min(max(c.least, c.firm), c.width) }
 
-// columns returns the columns of the table, without the one of the resource managers
+// columns returns the columns of the table, without the one of the targets
 // where only one could be seen.
 func (t *table) columns() []shownColumn {
 	var columns []shownColumn

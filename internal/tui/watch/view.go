@@ -100,7 +100,7 @@ func (d *display) detailTabs() string {
 	return line
 }
 
-// managerStates counts the resource managers that are started, how many of these are out
+// managerStates counts the targets that are started, how many of these are out
 // of date, and those in error.
 func (d *display) managerStates() string {
 	started, failed, old, all := 0, 0, 0, 0

@@ -25,11 +25,11 @@ const longRequest = 10 * time.Minute
 //go:embed openapi.yaml
 var apiDescription []byte
 
-// Options say which resource managers and files the API answers for.
+// Options say which targets and files the API answers for.
 type Options struct {
 	Platform  *views.Views
 	Store     *jobstore.Store
-	Folder    string // of the launch configurations
+	Folder    string // of the saved submissions
 	Ledger    *listing.Ledger
 	Ensembles Ensembles // nil to have none
 	Log       *slog.Logger

@@ -120,7 +120,7 @@ func (a *API) sendEvents(r *http.Request, stream *answer.Stream, cursor int64) (
 	}
 }
 
-// matchesEvent reports whether an event belongs to the resource manager and the job
+// matchesEvent reports whether an event belongs to the target and the job
 // in a query, if it has them.
 func matchesEvent(query url.Values, event job.Event) bool {
 	if query.Has("manager") && event.Target != query.Get("manager") {

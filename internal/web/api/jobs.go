@@ -125,7 +125,7 @@ func untilDone(r *http.Request) (context.Context, context.CancelFunc) {
 func recordedJSON(j job.Job) jobJSON { return jobJSON{Document: j.Document(), User: j.Owner} }
 
 // listedJSON returns a job of the model. Its state is as old as the last listing of its
-// resource manager.
+// target.
 func listedJSON(manager *model.Manager, e *model.Element) jobJSON {
 	detail := cmp.Or(job.Detail(listing.GivenText(e, vocabulary.AttributeJobDetail)), job.Undetermined)
 	listed := jobJSON{User: listing.GivenText(e, vocabulary.AttributeJobUser), Document: job.Document{

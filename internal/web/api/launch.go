@@ -68,7 +68,7 @@ func (a *API) readSubmission(r *http.Request) (job.Submission, error) {
 	return submission, err
 }
 
-// submission reads a submission, which may extend a launch configuration, from a request
+// submission reads a submission, which may extend a saved one, from a request
 // whose other keys were read.
 func (a *API) submission(request *document.Table) (job.Submission, error) {
 	submitted := request.Submission()

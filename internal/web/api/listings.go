@@ -159,7 +159,7 @@ func readNumber(values url.Values, name string, usual, most int) (int, error) {
 	return number, nil
 }
 
-// listed returns the resource manager of a request as the model has it.
+// listed returns the target of a request as the model has it.
 func (a *API) listed(r *http.Request) (*model.Manager, error) {
 	name := r.PathValue("manager")
 	m, known := a.Platform.Model().Snapshot().Manager(name)

@@ -22,7 +22,7 @@ type listingJSON struct {
 	Next    string  `json:"next,omitempty"`
 }
 
-// problemJSON is a problem in the listings of a resource manager.
+// problemJSON is a problem in the listings of a target.
 type problemJSON struct {
 	Kind      string `json:"kind"`
 	What      string `json:"what"`
@@ -135,7 +135,7 @@ func (a *API) answerEditManager(w http.ResponseWriter, r *http.Request) error {
 // exist.
 func refusedTarget(err error) error { return answer.Otherwise(http.StatusBadRequest, err) }
 
-// answerTargets answers with all targets, also those that are not resource managers.
+// answerTargets answers with all targets, including those that are not shown.
 func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
 	targets, err := a.Platform.Targets()
 	if err != nil {
@@ -144,7 +144,7 @@ func (a *API) answerTargets(w http.ResponseWriter, _ *http.Request) error {
 	return answer.JSON(w, http.StatusOK, map[string]any{"targets": targets.Documents()})
 }
 
-// managerJSON is a resource manager; the names of the target's part are those of
+// managerJSON is a target; the names of the target's part are those of
 // rmctl targets --json.
 type managerJSON struct {
 	settings.Target

@@ -34,7 +34,7 @@ type State struct {
 	Replace     bool
 	Tag         string // of the submission that the page makes, a UUID
 
-	Given []job.Assignment // the initial values, such as those of a launch configuration
+	Given []job.Assignment // the initial values, such as those of a saved submission
 	Edits []Edit           // oldest first
 }
 

@@ -14,7 +14,7 @@ import (
 // mostUsers bounds the users that the filter of jobs suggests.
 const mostUsers = 500
 
-// A census counts the jobs and nodes of a resource manager.
+// A census counts the jobs and nodes of a target.
 type census struct {
 	Jobs    Tally
 	Queues  map[string]*Tally // jobs by the id of their queue
@@ -41,7 +41,7 @@ func (t *Tally) add(state model.State, isMine bool) {
 	}
 }
 
-// Count takes the census of a resource manager.
+// Count takes the census of a target.
 func Count(m *model.Manager, own Owner) *census {
 	c := &census{Queues: map[string]*Tally{}, Nodes: map[string]*NodeTally{}}
 	users := map[string]bool{}
@@ -92,7 +92,7 @@ func groupFor(s model.State, detail string) model.State {
 }
 
 // An Owner says which jobs are "mine": those submitted through rmctl, and those of the names
-// that the user has at a resource manager.
+// that the user has at a target.
 type Owner map[string]bool
 
 // ownerOf returns the names of a user: the one on this machine, and the owners of jobs
@@ -174,12 +174,12 @@ func cached[T any](l *Ledger, s *model.Snapshot, key string, most int, compute f
 	return value
 }
 
-// Census returns the census of a resource manager.
+// Census returns the census of a target.
 func (l *Ledger) Census(s *model.Snapshot, m *model.Manager) *census {
 	return shared(l, s, "census\x00"+m.Element().ID(), func() *census { return Count(m, l.Owner(s, m)) })
 }
 
-// Owner returns which jobs of a resource manager are "mine".
+// Owner returns which jobs of a target are "mine".
 func (l *Ledger) Owner(s *model.Snapshot, m *model.Manager) Owner {
 	return shared(l, s, "owner\x00"+m.Element().ID(), func() Owner { return ownerOf(m, l.user) })
 }

@@ -17,13 +17,13 @@ type Note struct {
 	At      Moment // of the listing; zero without a listing
 }
 
-// attributeCause is what package views gives resource managers in the state ERROR.
+// attributeCause is what package views gives targets in the state ERROR.
 const attributeCause = "rmCause"
 
 // listedAt are the attributes with the time when the elements of a kind were listed.
 var listedAt = map[model.Kind]string{model.Job: vocabulary.AttributeListedJobs, model.Node: vocabulary.AttributeListedNodes, model.Queue: vocabulary.AttributeListedQueues}
 
-// NotesOf returns the notes on the listings of a kind: of one resource manager or, if its id
+// NotesOf returns the notes on the listings of a kind: of one target or, if its id
 // is empty, of all. Of several, it leaves out those that are stopped.
 func NotesOf(s *model.Snapshot, manager string, kind model.Kind) []Note {
 	var notes, stopped []Note
@@ -56,7 +56,7 @@ func isUnlisted(m *model.Element, kind model.Kind) bool {
 	return slices.Contains(unlisted.Array(), kind.String())
 }
 
-// NoteOf returns the note on a resource manager's listing of a kind, if it needs one.
+// NoteOf returns the note on a target's listing of a kind, if it needs one.
 func NoteOf(m *model.Element, kind model.Kind) (Note, bool) {
 	text := func(attribute string) string { return Fact(GivenText(m, attribute)) }
 	n := Note{Manager: Cell(m.Name()), At: MomentOf(m, listedAt[kind]), Cause: text(vocabulary.AttributeStale)}

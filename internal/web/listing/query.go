@@ -20,7 +20,7 @@ const LongestFilter = 200
 
 // A JobsQuery selects the jobs of a table and their order.
 type JobsQuery struct {
-	Manager    string // empty for all resource managers
+	Manager    string // empty for all targets
 	Queue      string
 	User       string
 	State      string // one of JobFilters, or empty for all

@@ -9,7 +9,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A ListedJob is a job and the resource manager that it belongs to.
+// A ListedJob is a job and the target that it belongs to.
 type ListedJob struct {
 	Manager *model.Manager
 	Job     *model.Element
@@ -97,7 +97,7 @@ type knownJob struct {
 	IsMine bool
 }
 
-// knownJobs returns all jobs, by resource manager and id, computed once for all queries.
+// knownJobs returns all jobs, by target and id, computed once for all queries.
 func (l *Ledger) knownJobs(s *model.Snapshot) []knownJob {
 	return shared(l, s, "known jobs", func() []knownJob {
 		var all []knownJob

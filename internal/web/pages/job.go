@@ -22,7 +22,7 @@ import (
 // jobPage is what the page of a job shows.
 type jobPage struct {
 	Row         jobRow
-	IsListed    bool // whether its resource manager shows it
+	IsListed    bool // whether its target shows it
 	Doubts      []string
 	Requested   string // what the scheduler has not confirmed yet; empty for nothing
 	Facts       []fact
@@ -75,7 +75,7 @@ const (
 )
 
 // drawJob returns what the page of a job shows; nil if the job is unknown. The record
-// knows more than its resource manager about a job that was submitted through rmctl.
+// knows more than its target about a job that was submitted through rmctl.
 func (p *Pages) drawJob(s *model.Snapshot, manager, id string) (*jobPage, error) {
 	m, known := s.Manager(manager)
 	if !known {
@@ -139,7 +139,7 @@ func (page *jobPage) furtherFacts(e *model.Element, isRecorded bool) []fact {
 	})
 }
 
-// rowOfRecord returns how a job is shown that its resource manager does not list.
+// rowOfRecord returns how a job is shown that its target does not list.
 func rowOfRecord(job job.Job) jobRow {
 	detail := job.DetailOrUndetermined()
 	m := listing.MarkOfJob(model.JobState(&job.Observation), string(detail))
@@ -341,7 +341,7 @@ func (p *Pages) operations(manager string, element *model.Element, record job.Jo
 	return buttons
 }
 
-// detailOf returns the state of a job from the listing of its resource manager, or else from the record.
+// detailOf returns the state of a job from the listing of its target, or else from the record.
 func detailOf(element *model.Element, record job.Job) job.Detail {
 	if element == nil {
 		return record.DetailOrUndetermined()

@@ -78,7 +78,7 @@ func columnsLink(q listing.JobsQuery) listing.FilterLink {
 	return listing.FilterLink{Label: "More columns", Address: q.With(func(q *listing.JobsQuery) { q.All = true })}
 }
 
-// queuesAndUsers returns the queues and the users of a resource manager, or of all
+// queuesAndUsers returns the queues and the users of a target, or of all
 // if manager is empty.
 func queuesAndUsers(l *listing.Ledger, s *model.Snapshot, manager string) (queues, users map[string]bool) {
 	queues, users = map[string]bool{}, map[string]bool{}

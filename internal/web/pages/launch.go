@@ -24,7 +24,7 @@ import (
 	"github.com/rmctl/rmctl/jobstore"
 )
 
-// launchAddress is where launch forms are: of one resource manager with rm=NAME,
+// launchAddress is where launch forms are: of one target with rm=NAME,
 // else a list of all of them.
 const launchAddress = "/launch"
 
@@ -39,14 +39,14 @@ func (p *Pages) addLaunch() {
 	p.handlers["POST "+launchAddress] = p.launchPosted
 }
 
-// launchAddressOf returns the address of the form of a resource manager, with the
-// values of a launch configuration if one is named.
+// launchAddressOf returns the address of the form of a target, with the
+// values of a saved submission if one is named.
 func launchAddressOf(manager, configuration string) string {
 	return listing.AddressOf(launchAddress, listing.Query("rm", manager, "config", configuration))
 }
 
-// launchPage shows the form of a resource manager. config=NAME begins with a
-// launch configuration; tab=TITLE, program=NAME and set=name=value, which may be
+// launchPage shows the form of a target. config=NAME begins with a
+// saved submission; tab=TITLE, program=NAME and set=name=value, which may be
 // repeated, say more.
 func (p *Pages) launchPage(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
@@ -102,7 +102,7 @@ func (p *Pages) launchBeginning(ctx context.Context, controller *control.Control
 type launchOutcome struct {
 	Done      string // what was done
 	Error     string // why it was not
-	Existing  bool   // a launch configuration of the name is there already
+	Existing  bool   // a saved submission of the name is there already
 	JobName   string // of the job that the form was submitted as before
 	JobPage   string
 	Browsed   *launch.Folder
@@ -180,7 +180,7 @@ func (p *Pages) launchDo(ctx context.Context, manager string, l *launch.Tab, do 
 	return outcome, answer.Errorf(http.StatusBadRequest, "unknown action %.100q", do)
 }
 
-// saveLaunch keeps what is filled in as a launch configuration.
+// saveLaunch keeps what is filled in as a saved submission.
 func (p *Pages) saveLaunch(manager string, l *launch.Tab) (launchOutcome, error) {
 	var outcome launchOutcome
 	if err := l.Ready(); err != nil {
@@ -282,13 +282,13 @@ func (p *Pages) showLaunch(ctx context.Context, w http.ResponseWriter, r *http.R
 	return nil
 }
 
-// maxLaunchSaved bounds how many launch configurations are read for a page.
+// maxLaunchSaved bounds how many saved submissions are read for a page.
 const maxLaunchSaved = 200
 
-// A launchSaved is a launch configuration that a form can begin with.
+// A launchSaved is a saved submission that a form can begin with.
 type launchSaved struct{ Name, Address string }
 
-// launchSaved returns the launch configurations for a resource manager, by name:
+// launchSaved returns the saved submissions for a target, by name:
 // those for its target, for its definition, and for any. One that cannot be read
 // is not a matter of this page.
 func (p *Pages) launchSaved(manager, definition string) ([]launchSaved, error) {

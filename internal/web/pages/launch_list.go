@@ -6,7 +6,7 @@ import (
 	"github.com/rmctl/rmctl/internal/vocabulary"
 )
 
-// A launchPlace is a resource manager that jobs can be launched on.
+// A launchPlace is a target that jobs can be launched on.
 type launchPlace struct {
 	Name, Definition string
 	Address          string // of its form; empty while it is not started

@@ -10,7 +10,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A managerRow is a resource manager as the first page shows it.
+// A managerRow is a target as the first page shows it.
 type managerRow struct {
 	ID, Name    string
 	Address     string
@@ -48,11 +48,11 @@ type listingRow struct {
 	At   listing.Moment
 }
 
-// shownApart are attributes of resource managers that the first page shows in a way
+// shownApart are attributes of targets that the first page shows in a way
 // of its own.
 var shownApart = []string{vocabulary.AttributeRMState, views.AttributeCause, vocabulary.AttributeStale, vocabulary.AttributeProblems, views.AttributeSince, vocabulary.AttributeListedJobs, vocabulary.AttributeListedNodes, vocabulary.AttributeListedQueues}
 
-// managerRowOf returns how the first page shows a resource manager.
+// managerRowOf returns how the first page shows a target.
 func managerRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager) managerRow {
 	e := m.Element()
 	state := listing.SeenState(e)
@@ -90,7 +90,7 @@ func managerRowOf(l *listing.Ledger, s *model.Snapshot, m *model.Manager) manage
 	return row
 }
 
-// managerFacts returns the attributes of a resource manager that have no place of
+// managerFacts returns the attributes of a target that have no place of
 // their own on the first page.
 func managerFacts(e *model.Element) []fact {
 	var facts []fact
@@ -120,7 +120,7 @@ func listingRows(e *model.Element) []listingRow {
 	return rows
 }
 
-// countInto puts the numbers of what a resource manager has into its row.
+// countInto puts the numbers of what a target has into its row.
 func countInto(l *listing.Ledger, row *managerRow, s *model.Snapshot, m *model.Manager) {
 	id := m.Element().ID()
 	census := l.Census(s, m)

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/internal/web/listing"
 )
 
-// managersPosted starts or stops a resource manager, whose name one of the fields
+// managersPosted starts or stops a target, whose name one of the fields
 // start, stop and refresh has.
 func (p *Pages) managersPosted(w http.ResponseWriter, r *http.Request) error {
 	for field, do := range map[string]func(string) error{
@@ -34,7 +34,7 @@ func (p *Pages) managersPosted(w http.ResponseWriter, r *http.Request) error {
 	return answer.Errorf(http.StatusBadRequest, "choose an action and a target")
 }
 
-// A targetForm is the form of what a resource manager is made of.
+// A targetForm is the form of the settings of a target.
 type targetForm struct {
 	IsNew      bool
 	Name       string
@@ -51,7 +51,7 @@ type targetForm struct {
 	Proxies    []listing.Choice
 }
 
-// newManagerPage shows the form of a new resource manager.
+// newManagerPage shows the form of a new target.
 func (p *Pages) newManagerPage(w http.ResponseWriter, r *http.Request) error {
 	return p.showTargetForm(w, r, http.StatusOK, targetForm{IsNew: true, Transport: settings.TransportLocal})
 }
@@ -90,7 +90,7 @@ func (p *Pages) showTargetForm(w http.ResponseWriter, r *http.Request, status in
 	return nil
 }
 
-// targetPosted adds or changes a resource manager, and shows the form again where
+// targetPosted adds or changes a target, and shows the form again where
 // what it says is not taken.
 func (p *Pages) targetPosted(w http.ResponseWriter, r *http.Request) error {
 	form := targetForm{
@@ -153,7 +153,7 @@ func (p *Pages) save(form targetForm) error {
 	return p.Platform.Edit(target)
 }
 
-// removeManagerPage asks whether to remove a resource manager.
+// removeManagerPage asks whether to remove a target.
 func (p *Pages) removeManagerPage(w http.ResponseWriter, r *http.Request) error {
 	m, err := p.Platform.Manager(r.URL.Query().Get("rm"))
 	if err != nil {
@@ -192,12 +192,12 @@ type confirmation struct {
 	Fields      []hiddenField
 }
 
-// managerAddress returns the address of a page about a resource manager.
+// managerAddress returns the address of a page about a target.
 func managerAddress(page, manager string) string {
 	return listing.AddressOf(page, listing.Query("rm", manager))
 }
 
-// unshown returns the targets that are no resource managers yet.
+// unshown returns the targets that are not shown yet.
 func (p *Pages) unshown() []string {
 	shown := map[string]bool{}
 	for _, m := range p.Platform.Managers() {

@@ -33,7 +33,7 @@ func (p *Pages) managersPage(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// managersMain shows the resource managers; targets are those that can be started beside them.
+// managersMain shows the targets, and targets, further ones to start.
 func managersMain(drawn *live.Drawn, targets []string, csrf h.Node) h.Node {
 	start := h.Form(h.Method("post"), h.Action("/managers"), csrf,
 		h.Label(h.Text("or start another target "), h.Select(h.Name("start"), h.Map(targets, func(name string) h.Node { return h.Option(h.Text(name)) }))),
@@ -67,7 +67,7 @@ func (r managerRow) card() h.Node {
 
 func smallLine(content ...h.Node) h.Node { return h.P(h.Class("muted small"), h.Group(content)) }
 
-// picture sums up what the resource manager has, and when that was listed.
+// picture sums up what the target has, and when that was listed.
 func (r managerRow) picture() h.Node {
 	classes := "counts"
 	if r.IsOld {
@@ -102,7 +102,7 @@ func (r managerRow) problems() h.Node {
 	)
 }
 
-// actions are the buttons of a resource manager. What they say of themselves names it, for those who hear them one by one.
+// actions are the buttons of a target. Their labels contain its name for screen readers.
 func (r managerRow) actions() h.Node {
 	button := func(name, label, rest string) h.Node {
 		return h.Button(h.Name(name), h.Value(r.ID), h.Text(label), hiddenText(rest))

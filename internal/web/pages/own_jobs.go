@@ -9,7 +9,7 @@ import (
 // mostOwnJobs bounds the jobs on the first page.
 const mostOwnJobs = 12
 
-// ownJobs shows the newest jobs of the user at all resource managers: first those that have
+// ownJobs shows the newest jobs of the user at all targets: first those that have
 // not ended.
 func (p *Pages) ownJobs(s *model.Snapshot) h.Node {
 	query := listing.ReadJobsQuery(nil)

@@ -27,7 +27,7 @@ import (
 type Options struct {
 	Platform  *views.Views
 	Store     *jobstore.Store
-	Folder    string // of the targets file and the launch configurations
+	Folder    string // of the targets file and the saved submissions
 	History   string // file in which samples are kept; empty for none
 	Ledger    *listing.Ledger
 	Version   string       // of rmctl

@@ -146,7 +146,7 @@ func notes(all []listing.Note) h.Node {
 	return h.Map(all, func(n listing.Note) h.Node { return note(h.B(h.Text(n.Manager)), n) })
 }
 
-// note says of the resource manager that subject names what is wrong with its picture.
+// note says of the target that subject names what is wrong with its picture.
 func note(subject h.Node, n listing.Note) h.Node {
 	return h.P(h.Class("note edge-"+n.Tone), subject, h.Text(" "+n.Text),
 		h.Iff(n.At.IsKnown(), func() h.Node {

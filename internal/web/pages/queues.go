@@ -43,7 +43,7 @@ func queuesAddress(manager string, page int) string {
 	return listing.AddressOf("/queues", listing.Query("rm", manager, "page", listing.Unless(1, page)))
 }
 
-// drawQueues returns what the page of queues shows, of one resource manager or of all where
+// drawQueues returns what the page of queues shows, of one target or of all where
 // its id is empty.
 func drawQueues(l *listing.Ledger, s *model.Snapshot, manager string, page int) queuesTable {
 	t := queuesTable{Notes: listing.NotesOf(s, manager, model.Queue)}

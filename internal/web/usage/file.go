@@ -23,7 +23,7 @@ const (
 	historyLife      = 7 * 24 * time.Hour
 	historyInterval  = 10 * time.Minute
 	mostHistoryBytes = 4 << 20
-	mostStored       = 20 // resource managers whose samples are written
+	mostStored       = 20 // targets whose samples are written
 )
 
 // storedHistory is the JSON of the file.
@@ -32,7 +32,7 @@ type storedHistory struct {
 	Managers []storedManager `json:"managers"`
 }
 
-// storedManager is the history of one resource manager in the file.
+// storedManager is the history of one target in the file.
 type storedManager struct {
 	ID    string           `json:"id"`
 	Tiers [][]storedSample `json:"tiers"`
@@ -120,7 +120,7 @@ func (h *History) readFile(now time.Time) error {
 	return nil
 }
 
-// writeFile writes the history: with fewer jobs, and then fewer resource managers, if it
+// writeFile writes the history: with fewer jobs, and then fewer targets, if it
 // would have too many bytes.
 func (h *History) writeFile(now time.Time) error {
 	managers, jobs := mostStored, mostPast
@@ -146,7 +146,7 @@ func (h *History) writeFile(now time.Time) error {
 }
 
 // merge adds the content of a file. It keeps one of several samples of about the same
-// time, and skips resource managers that were removed since the file was written.
+// time, and skips targets that were removed since the file was written.
 func (h *History) merge(stored storedHistory, now time.Time) {
 	oldest, newest := now.Add(-historyLife).Unix(), now.Unix()
 	for _, each := range stored.Managers {
@@ -234,7 +234,7 @@ func (h *History) stored(now time.Time, mostManagers, mostJobs int) *storedHisto
 	return all
 }
 
-// newest returns the time of the last sample of a resource manager; the lock is held.
+// newest returns the time of the last sample of a target; the lock is held.
 func (h *History) newest(manager string) time.Time {
 	finest := h.byManager[manager][0]
 	if len(finest) == 0 {

@@ -18,7 +18,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A site is a resource manager whose listings a test makes up.
+// A site is a target whose listings a test makes up.
 type site struct {
 	t     *testing.T
 	model *model.Model
@@ -95,7 +95,7 @@ func TestJobsThatAreNotListedAnyMoreStayOnTheTimeline(t *testing.T) {
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: webtest.Attributes("rmState", "STOPPED")})
 	}))
 	h.sample(s.model.Snapshot(), l)
-	require.Len(t, bars(s, h, webtest.Noon), 4, "that the resource manager was stopped takes nothing away")
+	require.Len(t, bars(s, h, webtest.Noon), 4, "stopping the target removes nothing")
 }
 
 func TestANewServerShowsWhatWasInUseAndWhichJobsRan(t *testing.T) {
@@ -162,7 +162,7 @@ func TestServersShareTheHistory(t *testing.T) {
 	historyOne.sample(one.model.Snapshot(), l)
 	historyOne.save(one.model.Snapshot(), l, webtest.Noon)
 	h = readHistory(path, webtest.Noon)
-	require.Empty(t, h.past, "a resource manager that was removed leaves nothing behind")
+	require.Empty(t, h.past, "a removed target leaves nothing behind")
 	require.Empty(t, h.byManager)
 }
 

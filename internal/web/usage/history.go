@@ -1,4 +1,4 @@
-// Package usage records how much of resource managers was in use and which jobs ran when,
+// Package usage records how much of targets was in use and which jobs ran when,
 // keeps this in a file, and draws it as plots and timelines.
 package usage
 
@@ -13,7 +13,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// A sample is how much of a resource manager was in use when it was listed.
+// A sample is how much of a target was in use when it was listed.
 type sample struct {
 	At time.Time // when its nodes or jobs were listed
 
@@ -32,14 +32,14 @@ type tier struct {
 	most int
 }
 
-// tiers bound the samples of a resource manager: fine steps for the last hour, coarse ones
+// tiers bound the samples of a target: fine steps for the last hour, coarse ones
 // for the last week.
 var tiers = []tier{{10 * time.Second, 360}, {2 * time.Minute, 720}, {15 * time.Minute, 672}}
 
-// mostHistories bounds the resource managers with a history.
+// mostHistories bounds the targets with a history.
 const mostHistories = 200
 
-// A History keeps samples of resource managers, and jobs that ran and are not listed any
+// A History keeps samples of targets, and jobs that ran and are not listed any
 // more. Its methods may be called concurrently, except for Run.
 type History struct {
 	before    map[string]*model.Manager // as last sampled; nil for one that has stopped
@@ -52,7 +52,7 @@ type History struct {
 	mu        sync.Mutex
 	byManager map[string][][]sample // by tier
 	past      map[string]map[pastKey]pastJob
-	removed   map[string]bool // resource managers that were removed since the file was written
+	removed   map[string]bool // targets that were removed since the file was written
 }
 
 // Open returns the history in a file; an empty path means no file.
@@ -85,8 +85,8 @@ func newHistory() *History {
 	return &History{before: map[string]*model.Manager{}, byManager: map[string][][]sample{}, past: map[string]map[pastKey]pastJob{}, removed: map[string]bool{}}
 }
 
-// sample adds a sample of each resource manager that was listed since the last one, and
-// the jobs that are not listed any more. It drops resource managers that were removed.
+// sample adds a sample of each target that was listed since the last one, and
+// the jobs that are not listed any more. It drops targets that were removed.
 func (h *History) sample(s *model.Snapshot, l *listing.Ledger) {
 	h.dropRemoved(s)
 	for m := range s.Managers() {
@@ -117,7 +117,7 @@ func (h *History) sample(s *model.Snapshot, l *listing.Ledger) {
 	}
 }
 
-// dropRemoved drops the history of resource managers that were removed.
+// dropRemoved drops the history of targets that were removed.
 func (h *History) dropRemoved(s *model.Snapshot) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -131,7 +131,7 @@ func (h *History) dropRemoved(s *model.Snapshot) {
 	}
 }
 
-// clearRemoved is called once the file lacks the resource managers that were removed.
+// clearRemoved is called once the file lacks the targets that were removed.
 func (h *History) clearRemoved() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -160,7 +160,7 @@ func (h *History) add(manager string, current sample) {
 	}
 }
 
-// tiersOf returns the tiers of a resource manager, empty ones if it has none yet; the
+// tiersOf returns the tiers of a target, empty ones if it has none yet; the
 // lock is held.
 func (h *History) tiersOf(manager string) [][]sample {
 	if h.byManager[manager] == nil {
@@ -197,7 +197,7 @@ func (h *History) began() time.Time {
 	return oldest
 }
 
-// since returns the samples of a resource manager since a time, from the finest tier that
+// since returns the samples of a target since a time, from the finest tier that
 // reaches back to it, and the step of that tier.
 func (h *History) since(manager string, from time.Time) ([]sample, time.Duration) {
 	h.mu.Lock()

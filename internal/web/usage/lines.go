@@ -22,7 +22,7 @@ type stretch struct {
 	lane     int
 }
 
-// A lineDrawing draws the lines of the queues of one resource manager.
+// A lineDrawing draws the lines of the queues of one target.
 type lineDrawing struct {
 	manager   *model.Manager
 	query     TimelineQuery

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/model"
 )
 
-// mostPast bounds the jobs that are not listed any more, of all resource managers together.
+// mostPast bounds the jobs that are not listed any more, of all targets together.
 const mostPast = 10_000
 
 // A pastJob is a job that ran, as it was last listed, with its JSON in the file.
@@ -30,7 +30,7 @@ type pastJob struct {
 	manager string // its id
 }
 
-// A pastKey distinguishes jobs of one resource manager, which reuses ids.
+// A pastKey distinguishes jobs of one target, which reuses ids.
 type pastKey struct {
 	id   string
 	from int64
@@ -70,7 +70,7 @@ func (p *pastJob) isListed(m *model.Manager) bool {
 	return known && listing.MomentOf(job, vocabulary.AttributeJobStarted).At.Unix() == p.From
 }
 
-// addGone adds the jobs that a resource manager listed before and does not list now, also if
+// addGone adds the jobs that a target listed before and does not list now, also if
 // another job has their id now.
 func (h *History) addGone(s *model.Snapshot, l *listing.Ledger, before, now *model.Manager) {
 	if before == nil || before == now {
@@ -135,7 +135,7 @@ func newestPast(jobs []pastJob, most int) []pastJob {
 	return jobs[:min(len(jobs), most)]
 }
 
-// pastOn returns the jobs of a resource manager that ran after a time and are not listed any
+// pastOn returns the jobs of a target that ran after a time and are not listed any
 // more, by the ids of their queues and in the order of their start.
 func (h *History) pastOn(m *model.Manager, from time.Time, mineOnly bool) map[string][]pastJob {
 	h.mu.Lock()

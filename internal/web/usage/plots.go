@@ -105,7 +105,7 @@ type Utilisation struct {
 	From, To time.Time      // what is shown
 }
 
-// ManagerPlots are the plots of one resource manager.
+// ManagerPlots are the plots of one target.
 type ManagerPlots struct {
 	ID, Name string
 	Note     *listing.Note

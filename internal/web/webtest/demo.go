@@ -53,7 +53,7 @@ func DefineAttributes(t testing.TB, m *model.Model) {
 }
 
 // Demonstrate fills a model with a cluster of invented jobs and nodes, and smaller
-// resource managers in other states.
+// targets in other states.
 func Demonstrate(t testing.TB, m *model.Model, jobs, nodes int, now time.Time) {
 	DefineAttributes(t, m)
 	date := func(ago time.Duration) string { return now.Add(-ago).UTC().Format(time.RFC3339) }
@@ -154,7 +154,7 @@ func demonstrateJob(u *model.Update, i int, queue string, date func(time.Duratio
 	}
 }
 
-// Put gives a model resource managers by name.
+// Put gives a model targets by name.
 func Put(m *model.Model, names ...string) {
 	m.Update(func(u *model.Update) {
 		for _, name := range names {

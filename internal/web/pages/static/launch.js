@@ -62,7 +62,7 @@
     const fresh = page && page.querySelector("form[data-launch]");
     if (!fresh) {
       const message = page && page.querySelector("main");
-      showError(message ? message.textContent.trim() : "The answer of rmctl serve is invalid.");
+      showError(message ? message.textContent.trim() : "rmctl serve returned an invalid response.");
       return;
     }
     const wasBrowsing = document.getElementById("launch-browse") !== null;

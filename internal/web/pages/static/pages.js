@@ -50,7 +50,7 @@
       all.indeterminate = count > 0 && count < rows.length;
     }
     const place = document.getElementById("chosen");
-    if (place) place.textContent = count === 1 ? "With the job that is ticked:" : `With the ${count} jobs that are ticked:`;
+    if (place) place.textContent = count === 1 ? "With the selected job:" : `With the ${count} selected jobs:`;
   }
 
   // keepSelection selects rows again after they were redrawn.
