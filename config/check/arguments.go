@@ -108,7 +108,7 @@ func (c *checker) checkDecider(e *xmltree.Element, name string) {
 }
 
 // reportNeverVanishing reports a pattern that the text of an argument never matches,
-// with what would match it if the references have no values.
+// and suggests one that matches if the references have no values.
 func (c *checker) reportNeverVanishing(e *xmltree.Element, name, pattern string) {
 	at := e.ValuePosition(name)
 	message := fmt.Sprintf("the text never matches %s, so the argument is never omitted", wording.Quote(strings.TrimSpace(pattern)))
@@ -176,7 +176,7 @@ func (c *checker) canMatch(expression, text string) bool {
 	return err != nil || otherErr != nil || c.inspector.Overlap(pattern, possible)
 }
 
-// textsOf returns an expression for what a text may become, white space left out.
+// textsOf returns an expression for the possible values of a text, without white space.
 func textsOf(text string) string {
 	fixed := strings.Split(reference.Replace(strings.Join(strings.Fields(text), ""), "\x00"), "\x00")
 	for i, part := range fixed {

@@ -13,8 +13,7 @@ import (
 )
 
 // A checker finds the problems of a definition that no schema can express. It
-// looks at the elements, for the positions of what is in them, and at the
-// definition that was read from them.
+// uses the elements, which have positions, and the definition read from them.
 type checker struct {
 	root       *xmltree.Element
 	problems   config.Diagnostics
@@ -24,7 +23,7 @@ type checker struct {
 	inspector  *javaregex.Inspector
 
 	uses        map[string]use  // of attributes, by their names
-	dynamicUses bool            // references have names that are known only when they are resolved
+	dynamicUses bool            // some references have names that contain references
 	listed      map[string]bool // the attributes that parsers add to
 	suggested   int             // how many suggestions were looked up
 	expressions expressionTable
@@ -110,13 +109,13 @@ func (c *checker) reportName(at config.Position, severity config.Severity, code,
 	c.reportReplacement(at, severity, code, message, name, nearest)
 }
 
-// reportReplacement reports a text that stands at a position and should be another.
+// reportReplacement reports a wrong text at a position, and its replacement.
 func (c *checker) reportReplacement(at config.Position, severity config.Severity, code, message, wrong, right string) {
 	c.report(at, severity, code, message, right)
 	c.problems[len(c.problems)-1].Replaces = wrong
 }
 
-// parsers returns the parsers of a command and of what is tried after it.
+// parsers returns the parsers of a command and of its fallbacks.
 func parsers(c *config.Command) []*config.Parser {
 	var all []*config.Parser
 	for _, one := range withFallbacks(c) {

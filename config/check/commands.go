@@ -45,7 +45,7 @@ func (c *checker) checkCommands() {
 	}
 }
 
-// withFallbacks returns a command and what is tried after it.
+// withFallbacks returns a command and its fallbacks.
 func withFallbacks(c *config.Command) []*config.Command {
 	return append([]*config.Command{c}, c.Fallbacks...)
 }
@@ -69,7 +69,7 @@ func jobTargets(command *config.Command) iter.Seq[*config.Target] {
 // checkJobID reports submit commands that do not set the job id.
 func (c *checker) checkJobID(command *config.Command) {
 	if inspect.MaySet(command, attribute.FieldName) || command.Read != nil {
-		return // a reader whose records have no id is reported there
+		return // checkReader reports records without an id
 	}
 	const help = `add to a parser: <target ref="@jobId"> with <set field="name"><entry valueGroup="1"/></set>`
 	switch {
@@ -142,14 +142,14 @@ var bannerLines = []string{
 	"(c) 2026 Example Computing Centre, Tel. +1 555 0100",
 }
 
-// checkBanner reports a job id that is taken from any line that holds a number.
+// checkBanner reports a job id that a line of a login banner could set.
 func (c *checker) checkBanner(command *config.Command) {
 	for _, parser := range inspect.ReadingParsers(command) {
 		if parser.All && parser.Save == 1 {
-			continue // nothing but the last line counts, and banners come first
+			continue // only the last line counts, and banners come first
 		}
 		if delimiter(parser) != '\n' || parser.MaxMatchLength > 0 {
-			continue // segments are no lines
+			continue // segments are not lines
 		}
 		for _, target := range parser.Targets {
 			if !actsOnJob(target) {

@@ -12,7 +12,7 @@ import (
 	"github.com/rmctl/rmctl/rms"
 )
 
-// maxDefinitionBytes bounds what is read of a file; the loader's own bound is smaller.
+// maxDefinitionBytes limits the size of a file; the limit of the loader is lower.
 const maxDefinitionBytes = 64 << 20
 
 // ReadDefinition returns the text of a shipped definition or of a file, and the
@@ -58,8 +58,8 @@ func ReadBase(name, from string) (file string, source []byte, err error) {
 	return file, source, err
 }
 
-// shippedFolder begins what a shipped definition is called where another one
-// extends it, so that slurm.xml of a site can extend the slurm.xml of this project.
+// shippedFolder begins the file name of a shipped definition that another one
+// extends, so a site's slurm.xml can extend the shipped slurm.xml.
 const shippedFolder = "rms/"
 
 func readDefinitionFile(file string) ([]byte, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/rmctl/rmctl/schemas"
 )
 
-// checkSchema reports what the schema does not allow. The reference's XML
+// checkSchema reports violations of the schema. The reference's XML
 // binding does not insist on the order of elements, nor its tokenizer on the
 // case of operators, so these are warnings.
 func (c *checker) checkSchema() {
@@ -210,7 +210,7 @@ func (c *checker) checkField(e *xmltree.Element, kind config.ActionKind) {
 	c.checkFieldName(field.Text, e.ValuePosition("field"))
 }
 
-// checkFieldName checks the name of a field that stands at a position.
+// checkFieldName checks the name of a field at a position.
 func (c *checker) checkFieldName(name string, at config.Position) {
 	if _, known := attribute.ParseField(name); known {
 		return

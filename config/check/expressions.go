@@ -73,9 +73,9 @@ func (t *expressionTable) groups(x *config.Expression) int {
 	return t.written[x.Position].groups
 }
 
-// checkExpression compiles an expression unless references in it, which are
-// known only when it is used, keep it from being complete. The function at
-// returns where a byte of the expression stands.
+// checkExpression compiles an expression unless it has references, whose values
+// are not known yet. The function at
+// returns the position of a byte of the expression.
 func (c *checker) checkExpression(x *config.Expression, at func(offset int) config.Position) {
 	written := &writtenExpression{groups: unknownGroups, at: at}
 	c.expressions.written[x.Position] = written

@@ -59,7 +59,7 @@ func (c *checker) checkMode(e *xmltree.Element) {
 	}
 }
 
-// checkBeside checks that the files beside the definition are there.
+// checkBeside checks that the files next to the definition exist.
 func (c *checker) checkBeside() {
 	for _, group := range c.definition.ManagedFiles {
 		for _, file := range group.Files {

@@ -27,12 +27,12 @@ var suppliedAttributes = []string{
 const (
 	submissionAge          = "job.age"           // of the submission that x:find-job looks up, or the earliest one of x:list-ended
 	submissionDays         = "job.days"          // the same in days
-	submissionSince        = "job.since"         // before which it was not made
+	submissionSince        = "job.since"         // the earliest time at which it was made
 	submissionSinceSeconds = "job.since.seconds" // the same in seconds since 1970
 	listingScope           = "job.scope"         // whose jobs x:list-jobs is to list
 	listingIDs             = "job.ids"           // of the jobs that x:list-jobs or x:list-ended is to list; empty for all
 	nodeName               = "node.name"         // where x:on-nodes is to start a process
-	nodeCommand            = "node.command"      // the words that it is to start
+	nodeCommand            = "node.command"      // the words of the command that it starts
 	nodeIndex              = "node.index"        // the position of the node in the job's list of nodes
 	jobPart                = "job.id.job"        // the part of the id that x:ids calls job
 	taskPart               = "job.id.task"       // the same of the task; empty for a whole job
@@ -51,7 +51,7 @@ type knownNames struct {
 	defined    map[string]*xmltree.Element // attributes of the definition; of several the last
 	files      map[string]bool             // managed files, whose paths are attributes
 	viewers    map[string]bool             // viewers, whose templates are attributes
-	discovered map[string]bool             // attributes that parsers construct under a name that stands there
+	discovered map[string]bool             // attributes that parsers construct under a fixed name
 	// openEnded means that parsers also construct attributes whose names are in
 	// their input, so that any name may be known when it is used.
 	openEnded  bool

@@ -30,7 +30,7 @@ type form struct {
 	commands map[string]bool // that buttons can run
 
 	allShown int            // viewers that show all visible attributes
-	hidden   map[string]int // how many of those leave out an attribute
+	hidden   map[string]int // by attribute: how many of those leave it out
 }
 
 func (c *checker) checkLaunchTab() {

@@ -14,7 +14,7 @@ type vocabulary struct {
 	scheduler string
 	programs  []string // that print the words; empty where the type of the scheduler decides
 	types     []string // beginnings of schedulerType, in capital letters
-	decisive  []string // tests must know one of these words, where the type of the scheduler is not enough
+	decisive  []string // tests must know one of these words if the type of the scheduler is not enough
 	words     []string // the most important first: the ends of jobs
 }
 
@@ -85,7 +85,7 @@ func (v vocabulary) isRecognized(tested []string) bool {
 	return len(v.decisive) == 0 || slices.ContainsFunc(v.decisive, func(word string) bool { return slices.Contains(tested, word) })
 }
 
-// wordsOf returns the words of a command line, those of shell programs in it included.
+// wordsOf returns the words of a command line, including those of shell programs in it.
 func wordsOf(c *config.Command) []string {
 	var words []string
 	for _, argument := range c.Arguments {

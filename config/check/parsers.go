@@ -101,7 +101,7 @@ func (c *checker) checkTargetSettings(parser *config.Parser, target *config.Targ
 	}
 }
 
-// checkTarget checks what a target acts on, its tests and its actions.
+// checkTarget checks the attribute, the tests and the actions of a target.
 func (c *checker) checkTarget(command *config.Command, target *config.Target) {
 	if target.Ref.Set {
 		c.checkRef(command, target)

@@ -93,7 +93,7 @@ func oneOf(texts []string) string {
 	return "; it is one of " + strings.Join(texts, ", ")
 }
 
-// checkPortableText reports parts in the text of a link that its name does not have.
+// checkPortableText reports parts in the text of a link that its name lacks.
 func (c *checker) checkPortableText(e *xmltree.Element, link *config.PortableLink, name *portablename.Name) {
 	text := link.Text
 	if !e.Optional("text").Set {

@@ -13,7 +13,7 @@ import (
 func (c *checker) checkReachable(command *config.Command, parser *config.Parser) {
 	texts := segments(parser)
 	isOfLines := texts.Delimiter == '\n' && !command.AllocatePTY
-	var ofParser []earlier // what takes segments away from all targets that follow
+	var ofParser []earlier // expressions that take segments from all later targets
 	if parser.ExitOn != nil && !parser.ExitOn.Split {
 		exits := c.appendEarlier(nil, parser.ExitOn, "exit-on", parser.ExitOn.Position)
 		ofParser = append(ofParser, exits...)
@@ -26,7 +26,7 @@ func (c *checker) checkReachable(command *config.Command, parser *config.Parser)
 	}
 	for index, target := range parser.Targets {
 		if parser.ApplyToAll && index > 0 {
-			// Later targets see what the earlier ones have left.
+			// Later targets see the text that earlier ones leave.
 			ofParser = nil
 			texts.NotEmpty = false
 		}
@@ -43,7 +43,7 @@ func (c *checker) checkReachable(command *config.Command, parser *config.Parser)
 	}
 }
 
-// earlier is an expression that takes segments away from those behind it.
+// earlier is an expression that takes segments from later ones.
 type earlier struct {
 	what   string
 	at     config.Position

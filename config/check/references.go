@@ -89,7 +89,7 @@ func (c *checker) checkText(text string, resolved bool, part string, e *xmltree.
 	resolved = resolved || e.Name == "contents"
 	for _, r := range reference.Find(text) {
 		switch {
-		case !resolved && e.Name == "error-message": // it may say what to write
+		case !resolved && e.Name == "error-message": // it may show a reference as an example
 		case !resolved && r.Prefix == reference.Prefix && r.Closed:
 			c.report(at(r.Offset), config.Warning, "unresolved-reference",
 				fmt.Sprintf("%s stays unchanged: references are not resolved here", wording.Quote(r.Written)), unresolvedHelp(e))

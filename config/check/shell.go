@@ -105,7 +105,7 @@ func forShell(word writtenWord, first bool) string {
 	return ""
 }
 
-// writtenWords splits a text as attribute.Words does, but keeps what is written.
+// writtenWords splits a text as attribute.Words does, but keeps quotes and escapes.
 func writtenWords(text string) []writtenWord {
 	masked := maskedReferences(text)
 	var words []writtenWord

@@ -21,7 +21,7 @@ type document struct {
 	Suggestion string `json:"suggestion,omitempty"`
 }
 
-// JSON returns a problem as it is encoded.
+// JSON returns a problem in the form that is encoded as JSON.
 func JSON(problem config.Diagnostic) any {
 	return document{problem.File, problem.Line, problem.Column, string(problem.Severity), problem.Code, problem.Message, problem.Suggestion}
 }
@@ -35,8 +35,8 @@ func Text(problem config.Diagnostic, hasColour bool) string {
 	return text
 }
 
-// inColour gives the parts of a problem's text their colours. The text
-// was made printable before, so that no other escape sequences are in it.
+// inColour colours the parts of a problem's text. The text is printable, so it has
+// no other escape sequences.
 func inColour(text string, problem config.Diagnostic) string {
 	const bold, boldRed, boldYellow, green = "1", "1;31", "1;33", "32"
 	colour := boldYellow

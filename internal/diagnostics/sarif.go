@@ -96,8 +96,8 @@ const (
 	diagnosticsPage = homepage + "/blob/main/docs/reference/diagnostics.md"
 )
 
-// SARIF returns problems of definitions as one document; unreadable says why files
-// could not be read, and version is that of the program.
+// SARIF returns problems of definitions as one document. Unreadable has the reasons
+// why files could not be read; version is the program's.
 func SARIF(problems []config.Diagnostic, unreadable []string, version string) any {
 	codes := check.Codes()
 	run := sarifRun{
@@ -142,7 +142,7 @@ func sarifResultOf(problem config.Diagnostic, rule int) sarifResult {
 	result.Locations = []sarifLocation{location}
 	if replaceable {
 		result.Fixes = []sarifFix{{
-			Description: sarifMessage{"Replace " + problem.Replaces + " by " + problem.Suggestion},
+			Description: sarifMessage{"Replace " + problem.Replaces + " with " + problem.Suggestion},
 			ArtifactChanges: []sarifChange{{artifact, []sarifReplacement{{
 				DeletedRegion: region, InsertedContent: sarifMessage{xmlText(problem.Suggestion)},
 			}}}},
@@ -151,9 +151,9 @@ func sarifResultOf(problem config.Diagnostic, rule int) sarifResult {
 	return result
 }
 
-// sarifRegionOf returns where a problem is, and whether what stands there is
-// literally what is to be replaced: what was written with references such as
-// &lt; is longer in the file than it is in the definition.
+// sarifRegionOf returns the region of a problem, and whether the file has the
+// text to replace there literally: text with references such as &lt; is longer in
+// the file than in the definition.
 func sarifRegionOf(problem config.Diagnostic) (region sarifRegion, replaceable bool) {
 	region = sarifRegion{StartLine: max(problem.Line, 1), StartColumn: max(problem.Column, 1)}
 	line, ok := problem.SourceLine()
