@@ -72,6 +72,7 @@ type reader func(source []byte) ([]text, error)
 var readers = map[string]reader{
 	"_test.go": testTexts, ".go": goTexts, ".md": pageTexts, ".xml": markupTexts, ".xsd": markupTexts, ".js": scriptTexts,
 	".txtar": hashComments, ".sh": hashComments, ".py": hashComments, ".yaml": hashComments, "check": hashComments, "run": hashComments,
+	".toml": tomlTexts,
 }
 
 // notOurs are the ends of files in testdata that hold what other programs print.
@@ -100,6 +101,8 @@ var (
 	fencedBlock  = regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```[ \t]*$")
 	pageParts    = regexp.MustCompile(`(?m)[^\n]+(\n[^\n|*#-][^\n]*)*`)
 	hashesInside = regexp.MustCompile(`(?m)^[ \t]*#+`)
+	tomlText     = regexp.MustCompile(`(?ms)^[ \t]*description[ \t]*=[ \t]*(""".*?"""|'''.*?'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')`)
+	tomlKey      = regexp.MustCompile(`^\s*description\s*=\s*`)
 )
 
 func markupTexts(source []byte) ([]text, error) {
@@ -114,6 +117,14 @@ func scriptTexts(source []byte) ([]text, error) {
 
 func hashComments(source []byte) ([]text, error) {
 	return matches(source, hashComment, comment, func(found string) string { return hashesInside.ReplaceAllString(found, "") }), nil
+}
+
+// tomlTexts returns the descriptions of cases and flows, and comments.
+func tomlTexts(source []byte) ([]text, error) {
+	comments, _ := hashComments(source)
+	return append(comments, matches(source, tomlText, message, func(found string) string {
+		return strings.Trim(tomlKey.ReplaceAllString(found, ""), `"'`)
+	})...), nil
 }
 
 // pageTexts returns paragraphs, items and rows of tables. What stands in code blocks is checked by the tests that run it.

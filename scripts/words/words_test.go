@@ -39,6 +39,10 @@ func TestEachKindOfTextIsChecked(t *testing.T) {
 		"testdata/a.txtar":  "# a riddle\nexec true\n",
 		"rms/local.sh":      "true # not this: riddle\n# a riddle\n",
 		"cmd/module/mod.py": "# a riddle\n",
+		"testdata/a.toml":   "description = 'a riddle'\n",
+		"testdata/b.toml":   "description = \"a riddle\"\n",
+		"cases/c.toml":      "description = \"\"\"\na\nriddle\"\"\"\n",
+		"testdata/d.toml":   "# a riddle\nkind = 'x'\n",
 		".ci/run":           "#!/bin/sh\n# a riddle\n",
 	} {
 		t.Run(path, func(t *testing.T) {
@@ -58,6 +62,7 @@ func TestWhatOtherProgramsPrintIsNotChecked(t *testing.T) {
 		"a/a_test.go":          "package a\n\nvar _ = \"qstat prints a riddle\"\n",
 		"a/imports.go":         "package a\n\nimport _ \"riddle\"\n",
 		"docs/page.md":         "A block:\n\n```\n$ riddle\n```\n",
+		"testdata/case.toml":   "name = 'riddle'\n",
 		"testdata/case.xml":    "<a>a riddle</a>\n",
 		"testdata/a/case.js":   "// a riddle\n",
 		"dist/a.go":            "package a // riddle\n",
