@@ -96,8 +96,8 @@ func (r *tomlReader) add(t *Table, key string, at Place) *Table {
 	return added
 }
 
-// descend returns a table in another one, or the last of a list of tables. It adds the table if
-// there is none.
+// descend returns a table in another one, or the last of a list of tables. It adds the
+// table if it is missing.
 func (r *tomlReader) descend(t *Table, key string, at Place, depth int) *Table {
 	found, has := t.entries[key]
 	switch {
