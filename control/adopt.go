@@ -21,7 +21,7 @@ func (c *Controller) Adopt(ctx context.Context, tag, id string) (job.Job, error)
 	case j.ID != "":
 		return j, fmt.Errorf("submission %s is on record as job %s", tag, j.ID)
 	case j.Phase == job.PhaseIntended && presence.IsAlive(j.Submitter):
-		return j, fmt.Errorf("submission %s is being submitted at this moment", tag)
+		return j, fmt.Errorf("submission %s is being submitted right now", tag)
 	}
 	found, said, err := c.look(ctx, id)
 	if err != nil {

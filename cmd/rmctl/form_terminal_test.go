@@ -32,7 +32,7 @@ func TestAFormIsFilledInAtATerminal(t *testing.T) {
 	require.NoError(t, pty.Setsize(s.Device, &pty.Winsize{Rows: 12, Cols: 60}))
 	s.WaitFor(strings.Repeat("-", 60))
 	s.Type("\x13") // Ctrl-S
-	s.WaitFor("Include the values of the tab")
+	s.WaitFor("values of the tab")
 	s.Type("\t\t\t\t\r")
 	s.Ends(exitDone)
 	require.Contains(t, s.Screen, "\x1b[?1049l")

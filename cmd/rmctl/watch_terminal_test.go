@@ -73,7 +73,7 @@ func TestAJobIsSubmittedFromTheScreen(t *testing.T) {
 	s.Type("n")
 	s.WaitFor("Ctrl-S submit")
 	s.Type("\x13")
-	s.WaitFor("Include the values of the tab")
+	s.WaitFor("values of the tab")
 	s.Type("sleep\t1000\t\t\t\r")
 	s.WaitFor("\x1b[?1049h") // the form is gone
 	s.Shows(endOfJobs, "1", "RUNNING", "sleep", "submitted", "job", "1", "local")
@@ -95,7 +95,7 @@ func TestAnInteractiveJobHasTheTerminalOfTheScreen(t *testing.T) {
 	s.Type("n")
 	s.WaitFor("Ctrl-S run")
 	s.Type("\x13")
-	s.WaitFor("Include the values of the tab")
+	s.WaitFor("values of the tab")
 	s.Type("sh\t-c 'echo it asks; read line; echo $line $line; exit 3'\t\t\r")
 	s.WaitFor("\x1b[?1049l")
 	s.WaitFor("it asks")
@@ -143,7 +143,7 @@ func TestTheScreenShowsALostConnectionAndItsReturn(t *testing.T) {
 	server.goOut(true)
 	s.Shows(endOfJobs, "0/1", "started", "1", "in", "error", id, "RUNNING?", "local")
 	s.Type("1")
-	s.Shows(endOfJobs, "far", "ERROR", "is", "tried", "again")
+	s.Shows(endOfJobs, "far", "ERROR", "retrying", "far", "in")
 	server.goOut(false)
 	s.Type("s4") // tried again now
 	s.Shows(endOfJobs, "1/1", "started", id, "RUNNING", "local")
