@@ -122,7 +122,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 		w.awaits(fieldOf("Address") + `?.value === "ada@home" && ` + fieldOf("Program") + `.value === "./simulate"`)
 		w.shows("#Q address=ada@home")
 		w.clicks("Submit")
-		w.shows("submitted before")
+		w.shows("already submitted")
 		w.eval("location.reload()")
 		w.awaits(`performance.getEntriesByType("navigation")[0].type === "reload" && ` + fieldOf("Address") + `?.value === "ada@home"`)
 	})
