@@ -52,7 +52,7 @@ func isWhole(lines []string, columns int, id string) bool {
 		strings.HasPrefix(strings.Join(strings.Fields(lines[1]), " "), title) &&
 		strings.Contains(row, wanted) && ansi.StringWidth(lines[2]) <= columns &&
 		strings.Join(lines[3:last-2], "") == "" && lines[last-1] == "" &&
-		lines[last-2] == "-- 1 job "+strings.Repeat("-", columns-9) && strings.HasSuffix(lines[last], "q leave")
+		lines[last-2] == "-- 1 job "+strings.Repeat("-", columns-9) && strings.HasSuffix(lines[last], "q quit")
 }
 
 func TestAFormFitsEachWidth(t *testing.T) {
