@@ -156,8 +156,8 @@ type operatedDocument struct {
 	Error     string            `json:"error,omitempty"`
 }
 
-// operateOnEach applies an operation to jobs, a few at a time, and prints what was done. That a
-// job has ended in the meantime is no error unless it was named by itself.
+// operateOnEach applies an operation to jobs, a few at a time, and prints what was done. A job
+// that has ended in the meantime is an error only if the command line named it.
 func (a *app) operateOnEach(ctx context.Context, kind operationKind, jobs []selection.Handle, isNamed []bool) error {
 	var problems []error
 	eachCounted(a, "jobs "+kind.done, jobs, bulk.Width, func(job selection.Handle) error { return a.operate(ctx, kind.Operation, job) }, func(i int, err error) {

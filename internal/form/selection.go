@@ -79,9 +79,8 @@ func (s *Selection) setViewers(name string) {
 	}
 }
 
-// Apply leaves in the environment what a submission from the page hands over, but for
-// what links lead to: attributes that do not count lose their values, and viewers that
-// count get theirs.
+// Apply prepares the environment for a submission from the page, except for links:
+// attributes that do not count lose their values, and viewers that count get theirs.
 func (f *Form) Apply(page *Page, given map[string]bool) {
 	s := f.selection(page, given)
 	s.Clear()
