@@ -36,7 +36,8 @@ func ClusterScript(t testing.TB, name string, settings ...string) string {
 }
 
 // Each cluster and each pair of daemons that tests start has a number of its
-// own, and by that its ports: they run at the same time.
+// own, and by that its ports: they run at the same time. All ports are below 32768: from there
+// on, the kernel gives them to clients.
 var (
 	slurms  = []string{"scripts", "forgetful", "interactive", "ssh", "crash", "overhead", "outages", "life", "soak", "portable", "web", "screen", "crash-interactive", "accounting", "outcomes", "outcomes-forgotten", "waits", "recover", "originals", "nodes", "stacks", "plan", "coalloc", "estimate", "at", "debug"}
 	daemons = []string{"scripts", "slurm", "x11", "no-x11", "overhead", "interactive", "soak", "clock-behind", "clock-ahead", "rows", "zone", "originals", "nodes", "stacks", "coalloc", "ensemble", "at", "debug"}
@@ -73,7 +74,7 @@ type Cluster struct {
 func Slurm(t testing.TB, name string, settings ...string) *Cluster {
 	t.Helper()
 	NeedClusters(t)
-	directory, port := place(t, "slurm", name, slurms, 27817, 200)
+	directory, port := place(t, "slurm", name, slurms, 27417, 200)
 	c := &Cluster{Directory: directory, Port: port}
 	c.settings = append([]string{"RMCTL_SLURM_DIR=" + directory, fmt.Sprintf("RMCTL_SLURM_PORT=%d", port)}, settings...)
 	remove := append([]string{"RMCTL_SLURM_REMOVE=1"}, c.settings...)
