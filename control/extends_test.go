@@ -31,7 +31,7 @@ func TestBasesAreFoundByNameOrNextToTheDefinition(t *testing.T) {
 		require.Equal(t, site, found.Files[0])
 	}
 	for base, want := range map[string]string{
-		"slrum": `did you mean "slurm"?`, "ours.xml": "no such file", "bases/": "not a regular file", "bare": "is shipped",
+		"slrum": `did you mean "slurm"?`, "ours.xml": "no such file", "bases/": "not a regular file", "bare": "not a shipped definition",
 	} {
 		_, _, err := check.ReadBase(base, site)
 		require.ErrorContains(t, err, want, base)

@@ -142,7 +142,7 @@ func TestHostilePassesAreRefused(t *testing.T) {
 		filepath.Join(folder, "missing"):      "no such file or directory",
 		file("empty", "", 0o600):              "EOF",
 		file("text", "\x1b[2Jtext", 0o600):    "invalid character",
-		file("long", strings.Repeat(" ", 8<<20+1), 0o600):          "larger than 8388608 bytes",
+		file("long", strings.Repeat(" ", 8<<20+1), 0o600):          "more than 8388608 bytes",
 		changed(`"version":1`, `"version":2`):                      "version 2",
 		changed(`["echo","ran"]`, `[]`):                            "names no program",
 		changed(`"ran"`, `"r\u0000n"`):                             "contains NUL",

@@ -105,7 +105,7 @@ func TestTheFormOfACapturedAgentIsShownAndItsRefusalIsAnErrorOfTheAPI(t *testing
 	shown, err := io.ReadAll(page.Body)
 	require.NoError(t, err)
 	require.NoError(t, page.Body.Close())
-	require.Contains(t, string(shown), "The target's agent provides this form.")
+	require.Contains(t, string(shown), "agent provides this form.")
 	require.Contains(t, string(shown), "Specify number of program tasks (MP_PROCS)")
 	status, answer := s.calls(t, "POST", "managers/pe/jobs", map[string]any{"executable": "./hello", "attributes": map[string]any{"tasks": 2}, "directory": "/tmp"})
 	require.Equal(t, http.StatusBadGateway, status, answer)
