@@ -102,7 +102,7 @@ func tryInteractiveSlurm(t *testing.T, cluster *rmctltest.Cluster) {
 		}
 	})
 
-	t.Run("what srun refuses is told", func(t *testing.T) {
+	t.Run("the reason of srun for a refusal is shown", func(t *testing.T) {
 		d := rmctltest.NewDesk(t, interactive, slurm)
 		require.Contains(t, d.Refused(exitScheduler, "run", "-t", target, "-s", "partition=nope", "--", "true"), "Invalid partition name specified")
 		d.Refused(exitScheduler, "run", "-t", target, "-s", "srun-options=--no-such-option", "--", "true")

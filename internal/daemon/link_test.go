@@ -222,8 +222,8 @@ func TestTheNumberOfClientsIsLimited(t *testing.T) {
 
 func TestUnexpectedMessagesAreRefused(t *testing.T) {
 	for name, line := range map[string]string{
-		"a header that is none": "[]\n",
-		"another version":       `{"Protocol":2,"Operation":"stop"}` + "\n",
+		"an invalid header": "[]\n",
+		"another version":   `{"Protocol":2,"Operation":"stop"}` + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := serveOne(t, 1)
@@ -243,7 +243,7 @@ func TestUnexpectedMessagesAreRefused(t *testing.T) {
 			l.close()
 		})
 	}
-	t.Run("a message that is none", func(t *testing.T) {
+	t.Run("an invalid message", func(t *testing.T) {
 		conn := serveOne(t, 1)
 		require.NoError(t, greet(conn, header{Protocol: protocolVersion, Operation: operationSend}, &struct{}{}))
 		session, err := yamux.Client(conn, multiplexing())

@@ -91,6 +91,7 @@ var (
 // middle of something.
 type GoneError struct{ Err error }
 
+// Error implements error.
 func (e *GoneError) Error() string { return "the background process has ended: " + e.Err.Error() }
 
 // Unwrap returns the cause.

@@ -90,7 +90,7 @@ choose one of default, background, interval, share_answers, locked, targets`,
 
 func TestInvalidConnectionsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ settings, want string }{
-		"a transport that is none":      {`transport = "telnet"` + "\n" + `host = "a"`, `unknown transport "telnet": use "local", "ssh" or "openssh"`},
+		"an unknown transport":          {`transport = "telnet"` + "\n" + `host = "a"`, `unknown transport "telnet": use "local", "ssh" or "openssh"`},
 		"no host":                       {`transport = "ssh"`, `transport "ssh" requires a host`},
 		"a host without transport":      {`host = "login"`, `host and ssh_config require transport = "ssh"`},
 		"an ssh_config for no host":     {`ssh_config = "x"`, `host and ssh_config require`},
@@ -138,8 +138,8 @@ func TestInvalidConfigurationsAreReportedWithTheirPosition(t *testing.T) {
 		"no TOML":                     {"default = \n", "", 1, 0},
 		"a setting that is unknown":   {"[targets.big]\ndefinition = \"slurm\"\nhots = \"x\"\n", `unknown setting "targets.big.hots"`, 3, 1},
 		"a setting at the top":        {"defualt = \"big\"\n", `unknown setting "defualt"`, 1, 1},
-		"a text that is none":         {"[targets.big]\ndefinition = 3\n", "", 2, 0},
-		"an attribute that is none":   {"[targets.big]\ndefinition = \"slurm\"\n[targets.big.attributes]\nnodes = [1]\n", "", 4, 0},
+		"a number instead of a text":  {"[targets.big]\ndefinition = 3\n", "", 2, 0},
+		"a list as an attribute":      {"[targets.big]\ndefinition = \"slurm\"\n[targets.big.attributes]\nnodes = [1]\n", "", 4, 0},
 		"no definition":               {"[targets.big]\nhost = \"x\"\n", `"big": definition or agent is missing`, 1, 2},
 		"a default that is no target": {"default = \"big\"\n", `default target "big"`, 0, 0},
 		"a target given twice":        {"[targets.big]\ndefinition = \"slurm\"\n[targets.big]\n", "", 3, 0},

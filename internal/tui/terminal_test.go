@@ -94,7 +94,7 @@ func TestAnswersAreTypedAtTheTerminal(t *testing.T) {
 		"shown":             {false, "yes\r", "yes", "host: Continue? yes\r\n"},
 		"a secret":          {true, "s3cret\r", "s3cret", "host: Continue? \r\n"},
 		"mended":            {false, "yey\x7fs\r", "yes", "host: Continue? yey\b \bs\r\n"},
-		"begun anew":        {false, "no\x15yes\r", "yes", "host: Continue? no\b \b\b \byes\r\n"},
+		"begun again":       {false, "no\x15yes\r", "yes", "host: Continue? no\b \b\b \byes\r\n"},
 		"in UTF-8":          {false, "jaé\x7f\r", "ja", "host: Continue? jaé\b \b\r\n"},
 		"nothing":           {false, "\r", "", "host: Continue? \r\n"},
 		"a control typed":   {false, "a\x1b[31m\r", "a\x1b[31m", "host: Continue? a[31m\r\n"},

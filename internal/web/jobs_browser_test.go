@@ -62,7 +62,7 @@ func TestJobsInARealBrowser(t *testing.T) {
 		w.shows("exit code 0")
 		w.awaits(`document.getElementById("job-head").innerText.includes("completed")`)
 		require.Equal(t, "true true", w.eval(script+`.parentElement.open + " " + (document.activeElement === `+script+`)`), "what was read was closed")
-		require.Equal(t, "true", w.eval("window.isSame"), "the page was loaded anew")
+		require.Equal(t, "true", w.eval("window.isSame"), "the page was not loaded again")
 
 		second, address := d.submits("sleep", "300")
 		w.goes(d.base + "/jobs")
@@ -117,7 +117,7 @@ func TestSlurmInARealBrowser(t *testing.T) {
 	}
 	w.eval("window.isSame = true")
 	w.shows("running")
-	require.Equal(t, "true", w.eval("window.isSame"), "the page was loaded anew")
+	require.Equal(t, "true", w.eval("window.isSame"), "the page was not loaded again")
 	w.clicks("Cancel …")
 	w.awaits(`document.querySelector("main form.card button.danger")`)
 	w.reaches("Cancel 1 job")

@@ -171,7 +171,7 @@ func TestFormsInARealBrowser(t *testing.T) {
 		w.presses("nightly")
 		w.clicks("Save")
 		w.shows(`Saved as "nightly"`)
-		require.Equal(t, "true", w.eval("window.isSame"), "the page was loaded anew")
+		require.Equal(t, "true", w.eval("window.isSame"), "the page was not loaded again")
 		w.goes(d.base + "/launch")
 		w.clicks("nightly")
 		w.shows("#Q extra=xtreme")
