@@ -311,7 +311,7 @@ func TestBadRowsAreShownSafelyAndCounted(t *testing.T) {
 		problems, _ := w.manager().Element().Value(vocabulary.AttributeProblems)
 		require.Len(t, problems.Array(), len(w.Problems()), "views can show each kind of problem")
 		require.Contains(t, problems.Array(), `nodes: an id came twice (once; first node "n1")`)
-		require.Contains(t, problems.Array(), `nodes: invalid value (once; first node "n3": attribute nodeCPUs: illegal value "many": it takes a whole number from 0 to 9.007199254740991e+15)`)
+		require.Contains(t, problems.Array(), `nodes: invalid value (once; first node "n3": attribute nodeCPUs: illegal value "many": expected a whole number from 0 to 9.007199254740991e+15)`)
 		w.again()
 		problems, _ = w.manager().Element().Value(vocabulary.AttributeProblems)
 		require.Contains(t, problems.Array(), `nodes: an id came twice (2 times; first node "n1")`, "once each, and counted")
