@@ -21,9 +21,10 @@ const (
 // A breakpoint is one of the editor.
 type breakpoint struct {
 	debug.Breakpoint
-	problem string   // why the ranks do not get it
-	places  []placed // where ranks have it
-	shown   dap.Breakpoint
+	problem  string      // why the ranks do not get it
+	places   []placed    // where ranks have it
+	reported debug.Ranks // whose report may be newer than an awaited answer
+	shown    dap.Breakpoint
 }
 
 // placed is where some ranks have a breakpoint.
@@ -40,6 +41,7 @@ type breakpoints struct {
 	exceptions []*breakpoint
 	byID       map[int]*breakpoint
 	lastID     int
+	awaited    int // answers about their places
 }
 
 // all returns what the ranks get.
@@ -76,7 +78,7 @@ func (b *breakpoints) replace(before, after []*breakpoint) {
 			return old.Breakpoint == wanted && old.problem == each.problem && b.byID[old.ID] == nil
 		})
 		if at >= 0 {
-			each.ID, each.places = before[at].ID, before[at].places
+			each.ID, each.places, each.reported = before[at].ID, before[at].places, before[at].reported
 		} else {
 			b.lastID++
 			each.ID = b.lastID
@@ -229,6 +231,7 @@ func (a *adapter) replaceBreakpoints(r *request, before, after []*breakpoint, st
 // awaitPlaces notes where ranks have the breakpoints once they have answered.
 func (a *adapter) awaitPlaces(p *program, pending *debug.Pending, then func()) {
 	ctx, cancel := context.WithTimeout(a.ctx, startLimit)
+	a.breakpoints.await(1)
 	a.tasks.Go(func() {
 		defer cancel()
 		parts := pending.Wait(ctx)
@@ -236,6 +239,7 @@ func (a *adapter) awaitPlaces(p *program, pending *debug.Pending, then func()) {
 			if p == a.program {
 				a.breakpoints.placeAll(parts)
 			}
+			a.breakpoints.await(-1)
 			then()
 			a.announceBreakpoints()
 		})

@@ -2,6 +2,7 @@ package adapter_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-dap"
 	"github.com/stretchr/testify/require"
@@ -62,6 +63,36 @@ func TestBreakpointsApplyToAllRanks(t *testing.T) {
 		changed = next[*dap.BreakpointEvent](e).Body
 	}
 	require.Equal(t, 7, changed.Breakpoint.Line)
+}
+
+func TestReportsOfRanksAreNewerThanAnAwaitedAnswer(t *testing.T) {
+	f := &fleet{size: 2}
+	e := open(t, adapter.Options{Launch: f.launch})
+	e.begin(program)
+	id := ask[*dap.SetBreakpointsResponse](e, "setBreakpoints", map[string]any{
+		"source": map[string]any{"path": "/src/solver.c"}, "breakpoints": []any{map[string]any{"line": 20}},
+	}).Body.Breakpoints[0].Id
+	reports := func(text string) {
+		f.on(1, func(r *rank) {
+			r.notice(debug.Notice{Report: debug.ReportPlaced, Placements: []debug.Placement{{ID: id, Text: text}}})
+		})
+	}
+	answers := make(chan struct{})
+	require.NoError(t, f.ranks[0].enqueue(func() { <-answers }))
+	number := e.send("setFunctionBreakpoints", map[string]any{"breakpoints": []any{map[string]any{"name": "work"}}})
+	require.Eventually(t, func() (hasAnswered bool) {
+		f.on(1, func(r *rank) { hasAnswered = len(r.breakpoints) == 2 })
+		return hasAnswered
+	}, patience, time.Millisecond)
+	reports("unloaded")
+	require.Equal(t, "rank 1: unloaded", next[*dap.BreakpointEvent](e).Body.Breakpoint.Message)
+	close(answers)
+	wait[*dap.SetFunctionBreakpointsResponse](e, number)
+	reports("gone")
+	require.Equal(t, "rank 1: gone", next[*dap.BreakpointEvent](e).Body.Breakpoint.Message)
+	// Once no answer is awaited, the next one counts again.
+	ask[*dap.SetFunctionBreakpointsResponse](e, "setFunctionBreakpoints", map[string]any{"breakpoints": []any{}})
+	require.True(t, next[*dap.BreakpointEvent](e).Body.Breakpoint.Verified)
 }
 
 func TestDataBreakpointsWatchWhatTheEditorShows(t *testing.T) {

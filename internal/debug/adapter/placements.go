@@ -11,7 +11,8 @@ import (
 	"github.com/rmctl/rmctl/debug"
 )
 
-// placeAll notes where ranks have their breakpoints.
+// placeAll notes where ranks said that they have their breakpoints. What a rank reported while an answer was awaited is
+// as new as the answer, or newer.
 func (b *breakpoints) placeAll(parts []debug.Part) {
 	for _, part := range parts {
 		found := map[int]debug.Placement{}
@@ -26,7 +27,20 @@ func (b *breakpoints) placeAll(parts []debug.Part) {
 				}
 				where = debug.Placement{ID: id, Text: cmp.Or(problemOf(part.Answer), "not set")}
 			}
-			at.place(part.Ranks, where)
+			ranks := part.Ranks
+			if part.Problem == "" {
+				ranks = ranks.Without(at.reported)
+			}
+			at.place(ranks, where)
+		}
+	}
+}
+
+// await notes that answers with the places of breakpoints are awaited, or no longer.
+func (b *breakpoints) await(change int) {
+	if b.awaited += change; b.awaited == 0 {
+		for _, each := range b.byID {
+			each.reported = nil
 		}
 	}
 }
@@ -36,6 +50,9 @@ func (b *breakpoints) place(rank int, placements []debug.Placement) {
 	for _, each := range placements {
 		if at := b.byID[each.ID]; at != nil {
 			at.place(extended(nil, rank), each)
+			if b.awaited > 0 {
+				at.reported = at.reported.Union(extended(nil, rank))
+			}
 		}
 	}
 }
@@ -43,11 +60,14 @@ func (b *breakpoints) place(rank int, placements []debug.Placement) {
 // unplace forgets where ranks have breakpoints.
 func (b *breakpoints) unplace() {
 	for _, each := range b.byID {
-		each.places = nil
+		each.places, each.reported = nil, nil
 	}
 }
 
 func (b *breakpoint) place(ranks debug.Ranks, where debug.Placement) {
+	if len(ranks) == 0 {
+		return
+	}
 	kept := b.places[:0]
 	isAdded := false
 	for _, each := range b.places {
