@@ -99,7 +99,7 @@ func (c *tracker) statusByQuery(ctx context.Context, j job.Job) (job.Job, error)
 	begun := c.now()
 	found, err := c.query(ctx, j)
 	switch {
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+	case err != nil && errors.Is(ctx.Err(), context.Canceled):
 		return j, &QueryError{ID: j.ID, Err: err} // the caller canceled, which says nothing about the job
 	case err != nil:
 		if found.Tasks != "" {

@@ -46,12 +46,17 @@ func (w *Waiter) Wait(ctx context.Context, jobs []Awaited, until job.Detail, tim
 	ends := hooks.AtEnd(ctx, w.Finder.Store, w.Messages, onEnd, len(jobs))
 	defer ends.Finish()
 	if timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
+		// Not a deadline: a query that it cuts off would count as one that the scheduler did not answer.
+		var cancel context.CancelCauseFunc
+		ctx, cancel = context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer time.AfterFunc(timeout, func() { cancel(errTimeIsUp) }).Stop()
 	}
 	return w.all(ctx, jobs, until, ends)
 }
+
+// errTimeIsUp is why a wait with a timeout ends early.
+var errTimeIsUp = errors.New("the time is up")
 
 // shownAtFirst is the maximum number of jobs whose states are printed when a wait begins.
 const shownAtFirst = 10
@@ -88,10 +93,10 @@ func (w *Waiter) all(ctx context.Context, jobs []Awaited, until job.Detail, ends
 		group.Go(func() error { return waitFor(ctx, controller, these, until, report.changed) })
 	}
 	err := group.Wait()
-	if errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case err != nil && errors.Is(context.Cause(ctx), errTimeIsUp):
 		return w.stillOpen(context.WithoutCancel(ctx), jobs, until)
-	}
-	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+	case err != nil && errors.Is(ctx.Err(), context.Canceled):
 		return fmt.Errorf("waiting for jobs, which keep running: %w", ctx.Err())
 	}
 	return err
