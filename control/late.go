@@ -70,12 +70,13 @@ func (c *tracker) isLookedUp(j job.Job) bool {
 
 // lookUpEach looks submissions up, as many as a poll does.
 func (c *tracker) lookUpEach(ctx context.Context, turn *poller.Turn, jobs []job.Job) error {
-	return inBatches(ctx, c, turn, jobs[:min(len(jobs), lookUpLimit)], func(batch []job.Job) (isFound, isEnough bool, err error) {
+	never := func() bool { return false }
+	return inBatches(ctx, c, turn, jobs[:min(len(jobs), lookUpLimit)], never, func(batch []job.Job) (isFound bool, err error) {
 		found, problems := c.recoverEach(ctx, batch, nil)
 		for i := range problems {
 			problems[i] = c.noteUndecided(ctx, batch[i], problems[i])
 		}
-		return slices.ContainsFunc(found, func(job job.Job) bool { return job.ID != "" }), false, errors.Join(problems...)
+		return slices.ContainsFunc(found, func(job job.Job) bool { return job.ID != "" }), errors.Join(problems...)
 	})
 }
 

@@ -21,6 +21,7 @@ type ownPoll struct {
 	isWanted func(tag string) bool // by the user of this process
 	open     jobstore.Roll
 	listed   *listing.Listing // nil if none was made
+	hasEnded bool             // whether ended jobs were listed together
 }
 
 // query makes one listing, unless at most one job is open, which is queried by itself.
@@ -125,6 +126,7 @@ func (o *ownPoll) compareEnded(ctx context.Context, turn *poller.Turn, jobs []fo
 	begun, isOpen := o.now(), hasTag(known)
 	listed, err := o.listEnded(ctx, list, known)
 	turn.AddBusy(1, begun)
+	o.hasEnded = err == nil
 	if err != nil { // for example without accounting; queries of single jobs report the failure
 		o.log.Info("listing ended jobs together failed", "error", err)
 	}
@@ -143,29 +145,30 @@ func (o *ownPoll) compareEnded(ctx context.Context, turn *poller.Turn, jobs []fo
 // singlesLimit is how long a poll queries jobs one by one. The next poll continues.
 const singlesLimit = 20 * time.Second
 
-// queryEach queries jobs one by one.
+// queryEach queries jobs one by one. After a listing of ended jobs it does so only as long as the
+// next poll can follow soon: its listing may have most of them, as accounting lags behind.
 func (o *ownPoll) queryEach(ctx context.Context, turn *poller.Turn, jobs []follow.Unlisted) error {
 	end := o.now().Add(singlesLimit)
-	return inBatches(ctx, o.tracker, turn, jobs, func(batch []follow.Unlisted) (hasMoved, isEnough bool, err error) {
-		hasMoved, err = o.queryBatch(ctx, batch)
-		return hasMoved, o.now().After(end), err
+	isEnough := func() bool { return o.now().After(end) || o.hasEnded && turn.IsUsedUp() }
+	return inBatches(ctx, o.tracker, turn, jobs, isEnough, func(batch []follow.Unlisted) (hasMoved bool, err error) {
+		return o.queryBatch(ctx, batch)
 	})
 }
 
 // inBatches queries single jobs as a part of a poll, a few at a time, and stops when
 // another process has taken over.
-func inBatches[T any](ctx context.Context, c *tracker, turn *poller.Turn, jobs []T, query func(batch []T) (hasMoved, isEnough bool, err error)) error {
+func inBatches[T any](ctx context.Context, c *tracker, turn *poller.Turn, jobs []T, isEnough func() bool, query func(batch []T) (hasMoved bool, err error)) error {
 	var problems []error
 	for batch := range slices.Chunk(jobs, directWidth) {
 		if held, err := turn.Renew(ctx); err != nil || !held {
 			return errors.Join(append(problems, err)...)
 		}
 		begun := c.now()
-		hasMoved, isEnough, err := query(batch)
+		hasMoved, err := query(batch)
 		problems = append(problems, err)
 		turn.Moved = turn.Moved || hasMoved
 		turn.AddBusy(len(batch), begun)
-		if isEnough || ctx.Err() != nil {
+		if ctx.Err() != nil || isEnough() {
 			break
 		}
 	}

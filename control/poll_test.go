@@ -149,6 +149,47 @@ func TestJobsMissingFromAListingAreListedAsEnded(t *testing.T) {
 	require.Equal(t, "x:list-ended", updated[2].Source)
 }
 
+// Accounting may lag behind: what its listing lacks now, the next one may have. Queries of single
+// jobs must not use up the time for it.
+func TestAPollEndsSoonIfEndedJobsWereListed(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails string // the listing of ended jobs
+		asked int    // in the first poll
+	}{
+		"they were":         {"", 4},
+		"the listing fails": {"exit 1", 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, clusterWith(t, `x:interval="1s"`, running("x:list-ended", `cat ended;`+c.fails, "", rowsOfCluster)))
+			s.stopClock()
+			jobs := make([]job.Job, 20)
+			for i := range jobs {
+				jobs[i] = s.submits(t, job.Submission{Executable: "x"})
+			}
+			s.ahead += time.Minute
+			s.shows(t, nil)
+			s.write(t, "ended", "")
+			slow := s.options
+			slow.Connection = &faultyConnection{Connection: slow.Connection, start: startHook(func() { s.passes(200 * time.Millisecond) })}
+			s.Controller = control.New(slow)
+			s.updates(t, jobs, false)
+			require.Len(t, s.asked(t), 1+c.asked)
+			if c.fails != "" {
+				return
+			}
+			var rows strings.Builder
+			for _, j := range jobs {
+				fmt.Fprintf(&rows, "%s COMPLETED 10:00 %s\n", j.ID, j.Tag)
+			}
+			s.write(t, "ended", rows.String())
+			s.ahead += 2 * time.Second
+			for _, j := range s.updates(t, jobs, false) {
+				require.Equal(t, job.Completed, j.Detail)
+			}
+		})
+	}
+}
+
 // Headings and closing lines are not rows.
 func TestAnEmptyListingIsValid(t *testing.T) {
 	s, jobs := crowd(t, 2, "")

@@ -3,6 +3,7 @@
 package poller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -99,7 +100,7 @@ func (p *Poller) claim(ctx context.Context, r *Request, s schedule) (*Turn, erro
 			return nil, err
 		}
 		if granted {
-			return &Turn{Targets: last.Targets, Begun: p.Now(), poller: p, claim: claim, last: last}, nil
+			return &Turn{Targets: last.Targets, Begun: p.Now(), poller: p, share: cmp.Or(r.Share, usualShare), claim: claim, last: last}, nil
 		}
 		wait, isOver, err := s.standBy(ctx, last)
 		if err != nil || isOver {

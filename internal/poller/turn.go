@@ -17,6 +17,7 @@ type Turn struct {
 	Answered bool      // whether the scheduler answered: later failures concern single jobs
 
 	poller *Poller
+	share  float64 // of the time, that the queries may keep the scheduler busy
 	claim  polls.Claim
 	last   polls.Poll     // the previous state
 	busy   time.Duration  // that the scheduler was kept busy
@@ -29,6 +30,10 @@ func (t *Turn) Renew(ctx context.Context) (bool, error) {
 	t.claim.Now = t.poller.Now()
 	return t.poller.Store.Renew(ctx, t.claim)
 }
+
+// IsUsedUp reports whether the scheduler was busy for so long that the next query may have to
+// wait for more than a minute.
+func (t *Turn) IsUsedUp() bool { return t.busy > time.Duration(t.share*float64(longestInterval)) }
 
 // AddBusy adds the time of concurrent commands since a moment.
 func (t *Turn) AddBusy(atOnce int, since time.Time) {
