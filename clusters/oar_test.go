@@ -122,8 +122,8 @@ func TestOAR(t *testing.T) {
 	// OAR starts a job in a second or two: next to these the jobs above would wait for
 	// minutes.
 	t.Run("the outcomes of many jobs are known soon after the last end", func(t *testing.T) {
-		knowsOutcomes(t, desk(t), "oar", 40, func(ids []string) bool {
-			return oar.Asks(t, "oarstat", "-J", "--sql", "state not in ('Terminated', 'Error') and job_id in ("+strings.Join(ids, ",")+")") != ""
+		knowsOutcomes(t, desk(t), "oar", 40, false, func(ids []string) bool {
+			return oar.Asks(t, "oarstat", "-J", "--sql", "state not in ('Terminated', 'Error') and job_id in ("+strings.Join(ids, ",")+")") == ""
 		})
 	})
 
