@@ -86,7 +86,7 @@ func NoteOf(m *model.Element, kind model.Kind) (Note, bool) {
 		}
 	}
 	if n.At.IsKnown() {
-		n.Text += fmt.Sprintf("; showing its %s as of", what)
+		n.Text += fmt.Sprintf("; its %s were last listed", what)
 	}
 	return n, true
 }

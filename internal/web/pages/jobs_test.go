@@ -132,7 +132,7 @@ func TestNotesSayHowOldAPictureIs(t *testing.T) {
 	notes := listing.NotesOf(m.Snapshot(), "", model.Job)
 	require.Len(t, notes, 1, "what is stopped is no news beside others")
 	require.Equal(t, "workshop", notes[0].Manager)
-	require.Contains(t, notes[0].Text, "; showing its jobs as of")
+	require.Contains(t, notes[0].Text, "; its jobs were last listed")
 	require.Contains(t, notes[0].Cause, "no answer within 10 s")
 	require.Equal(t, webtest.Noon.Add(-7*time.Minute), notes[0].At.At.UTC())
 	require.Len(t, listing.NotesOf(m.Snapshot(), "local", model.Job), 1)

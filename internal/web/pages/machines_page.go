@@ -83,7 +83,7 @@ func (r machineRow) listItem() h.Node {
 func (page machinesPage) head() h.Node {
 	return h.P(h.Class("headline"), h.B(h.Text(page.Machine)), h.Text(" "), mark(page.Mark),
 		h.If(page.CPUs != "", h.Group{h.Text(" "), muted(page.CPUs)}),
-		h.If(len(page.Notes) > 0, h.Group{h.Text(" "), h.Span(h.Class("tag"), h.Text("as seen last"))}),
+		h.If(len(page.Notes) > 0, h.Group{h.Text(" "), h.Span(h.Class("tag"), h.Text("last known"))}),
 	)
 }
 

@@ -78,14 +78,14 @@ func (r managerRow) picture() h.Node {
 		jobs = h.Group{muted("none")}
 	}
 	return h.Group{
-		h.If(r.IsOld, smallLine(h.Text("Last seen:"))),
+		h.If(r.IsOld, smallLine(h.Text("Last known:"))),
 		h.Ul(h.Class(classes),
 			h.Li(link(r.JobsAddress, "Jobs"), h.Text(" "), jobs),
 			h.Li(link(r.MineAddress, "Your jobs"), h.Text(" "), h.B(h.Text(r.Mine))),
 			h.If(len(r.Nodes) > 0, h.Li(link(r.Machines, "Nodes"), h.Text(" "), spaced(r.Nodes, count))),
 			h.If(r.Queues != "", h.Li(link(r.QueuesAt, r.Queues))),
 		),
-		smallLine(h.Join(" · ", h.Map(r.Listings, func(l listingRow) h.Node { return h.Group{h.Text(l.What + " seen "), age(l.At)} }))),
+		smallLine(h.Join(" · ", h.Map(r.Listings, func(l listingRow) h.Node { return h.Group{h.Text(l.What + " listed "), age(l.At)} }))),
 		h.If(len(r.Problems) > 0, r.problems()),
 	}
 }

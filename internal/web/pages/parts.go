@@ -150,7 +150,7 @@ func notes(all []listing.Note) h.Node {
 func note(subject h.Node, n listing.Note) h.Node {
 	return h.P(h.Class("note edge-"+n.Tone), subject, h.Text(" "+n.Text),
 		h.Iff(n.At.IsKnown(), func() h.Node {
-			return h.Group{h.Text(" "), h.Span(h.Class("nowrap"), h.Text("("), age(n.At), h.Text(")"))}
+			return h.Group{h.Text(" "), h.Span(h.Class("nowrap"), age(n.At))}
 		}),
 		h.If(n.Cause != "", h.Group{h.Text(": "), h.Span(h.Class("cause"), h.Text(n.Cause))}),
 	)
