@@ -86,7 +86,7 @@ func printing(t *testing.T, p printer, marks, shown string) seen {
 	kept := command.Processes(env)
 	require.Len(t, told, len(kept))
 	for _, one := range kept {
-		require.Equal(t, one, told[one.Rank], "the environment has what the caller is told")
+		require.Equal(t, one, told[one.Rank], "the environment has what the caller gets")
 	}
 	return seen{stdout.String(), stderr.String(), env.Text("lines"), written(kept)}
 }
@@ -123,7 +123,7 @@ func TestMarksReportProcessesAndAreNotShown(t *testing.T) {
 			want: seen{stdout: "one\ntwo\n", stderr: "mpirun: it failed\n", lines: "one,two",
 				processes: "0 n0 7 EXITED_SIGNALLED signal 15 \"\"\n1 n1.cluster 8 EXITED code 3 \"\"\n"},
 		},
-		"a success tells the ends that nobody saw": {
+		"a success sets the unseen ends": {
 			marks:   records,
 			printer: printer{stderr: "@mark 0 on n0 pid 7\n"},
 			want:    seen{processes: "0 n0 7 EXITED code 0 \"\"\n"},

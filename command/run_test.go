@@ -152,7 +152,7 @@ func TestTheExitCodeWinsOverParserErrors(t *testing.T) {
 	b := newBench(t, `<attribute name="a"/>`+shell(`echo bad luck; exit 3`, "", throwing))
 	failed := b.fails(t, config.StartUpCommand)
 	require.Equal(t, command.BadExit, failed.Failure)
-	require.ErrorContains(t, failed, "the definition says", "but what the parsers found is told with it")
+	require.ErrorContains(t, failed, "the definition says", "with what the parsers found")
 }
 
 func TestTheErrorNamesAMissingProgram(t *testing.T) {
@@ -206,7 +206,7 @@ func TestACommandThatTakesTooLongIsEnded(t *testing.T) {
 	require.ErrorContains(t, failed, "took too long")
 	require.ErrorContains(t, failed, "it may run for "+limit)
 	require.NotErrorIs(t, failed, context.DeadlineExceeded, "the caller's time is not over")
-	require.ErrorContains(t, failed, "so far", "what it printed until then is told")
+	require.ErrorContains(t, failed, "so far", "with its output until then")
 	require.False(t, b.isAlive(t, "pid"))
 }
 

@@ -50,7 +50,7 @@ func TestRowsOfAListing(t *testing.T) {
 	_, err := s.Rows(t.Context(), config.ListNodes, "", rows.Add)
 	require.NoError(t, err)
 	nodes := elements.NodesOf(s.Controller, rows.Rows())
-	require.Equal(t, []elements.Node{{Name: "a", Target: "here", State: "DOWN", Reason: "for repair"}, {Name: "b", Target: "here", State: "DOWN"}}, nodes, "once each, as told last")
+	require.Equal(t, []elements.Node{{Name: "a", Target: "here", State: "DOWN", Reason: "for repair"}, {Name: "b", Target: "here", State: "DOWN"}}, nodes, "once each, as reported last")
 
 	_, _, err = listed(t, s, config.ListQueues, "")
 	var unsupported *control.UnsupportedError

@@ -24,7 +24,7 @@ func fieldDefinitions(t *testing.T) []string {
 func TestDefinitionsFromTheFieldAreValid(t *testing.T) {
 	paths := fieldDefinitions(t)
 	if len(paths) == 0 {
-		t.Skip("the definitions from the field are not in ../../shared; RMCTL_SHARED tells where they are")
+		t.Skip("the definitions from the field are not in ../../shared; name their folder in RMCTL_SHARED")
 	}
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) { requireValid(t, path) })

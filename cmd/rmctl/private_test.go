@@ -85,13 +85,13 @@ func TestValuesAreNeverRunAsCommands(t *testing.T) {
 	require.Contains(t, messages, "DROP TABLE")
 	out, _ := site.run("jobs", "--json")
 	require.Equal(t, 1, strings.Count(out, "\n"))
-	tell := `echo "told of $RMCTL_JOB_ID: $RMCTL_JOB_REASON"`
-	_, messages = site.run("wait", "--on-end", tell, tag)
-	require.Contains(t, messages, "told of "+nasty+": "+nasty)
-	_, messages = site.run("submit", "--wait", "--on-end", tell, "--", nasty)
-	require.Contains(t, messages, "told of "+nasty+": "+nasty)
-	_, messages = site.run("run", "-t", "fork", "--on-end", `echo "told of $RMCTL_JOB_STATE"`, "--", "true", nasty)
-	require.Contains(t, messages, "told of COMPLETED")
+	command := `echo "end of $RMCTL_JOB_ID: $RMCTL_JOB_REASON"`
+	_, messages = site.run("wait", "--on-end", command, tag)
+	require.Contains(t, messages, "end of "+nasty+": "+nasty)
+	_, messages = site.run("submit", "--wait", "--on-end", command, "--", nasty)
+	require.Contains(t, messages, "end of "+nasty+": "+nasty)
+	_, messages = site.run("run", "-t", "fork", "--on-end", `echo "end of $RMCTL_JOB_STATE"`, "--", "true", nasty)
+	require.Contains(t, messages, "end of COMPLETED")
 	require.NoFileExists(t, trap)
 }
 

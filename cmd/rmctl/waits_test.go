@@ -56,7 +56,7 @@ func (h *household) waitTogether(program string, length, jobs, waits int) (asked
 	}
 	for i, command := range commands {
 		require.NoError(h.t, command.Wait(), "%s", told[i].String())
-		require.Equal(h.t, jobs, strings.Count(told[i].String(), " COMPLETED"), "each wait tells of each job")
+		require.Equal(h.t, jobs, strings.Count(told[i].String(), " COMPLETED"), "each wait reports each job")
 	}
 	text, err := os.ReadFile(h.path("asked"))
 	require.NoError(h.t, err)

@@ -151,7 +151,7 @@ func TestADefinitionThatWantsWholeLinesIsNotFooled(t *testing.T) {
 		require.Empty(t, report.Deceptive)
 		require.Equal(t, 100.0, report.Score)
 		require.Positive(t, report.Verdicts[Same], "a banner changes nothing")
-		require.Positive(t, report.Verdicts[Refused], "an empty output tells nothing")
+		require.Positive(t, report.Verdicts[Refused], "an empty output proves nothing")
 		require.Equal(t, report.Mutants, report.Verdicts[Same]+report.Verdicts[Refused])
 	}
 }

@@ -26,6 +26,6 @@ func TestOnlyThisUserIsAtTheOtherEnd(t *testing.T) {
 
 	require.Error(t, checkUser(os.Geteuid()+1))
 	a, b := net.Pipe()
-	require.Error(t, Check(a), "a pipe does not tell who is there")
+	require.Error(t, Check(a), "a pipe does not show its peer")
 	require.NoError(t, errors.Join(a.Close(), b.Close()))
 }

@@ -71,7 +71,7 @@ func TestPagesAreReadableWithoutScriptsAndByScreenReaders(t *testing.T) {
 			continue
 		}
 		require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", address, page)
-		require.Equal(t, 1, strings.Count(page, "<h1"), "one heading tells what the page is: %s", address)
+		require.Equal(t, 1, strings.Count(page, "<h1"), "one heading names the page: %s", address)
 		require.NotContains(t, page, "onclick", address)
 		for _, field := range []string{"<input name", "<select name", "<input type=\"search\""} {
 			for _, before := range strings.SplitAfter(page, field)[:strings.Count(page, field)] {
@@ -81,7 +81,7 @@ func TestPagesAreReadableWithoutScriptsAndByScreenReaders(t *testing.T) {
 		}
 	}
 	require.Contains(t, b.get("/jobs"), `aria-sort="descending"`)
-	require.Contains(t, b.get("/machines"), "200 nodes: ", "the map is told in words, too")
+	require.Contains(t, b.get("/machines"), "200 nodes: ", "the map is also given in words")
 }
 
 func TestTheJobsThatHaveANodeAreOnItsPage(t *testing.T) {

@@ -133,7 +133,7 @@ func TestAJobIsCanceledOnceThatIsConfirmed(t *testing.T) {
 
 	response, page = d.post("/jobs/operate", fields)
 	require.Equal(t, http.StatusBadGateway, response.StatusCode)
-	require.Contains(t, page, "has ended", "what went wrong is told for each job")
+	require.Contains(t, page, "has ended", "each job has its error")
 	for _, wrong := range []url.Values{{"operation": {"explode"}, "job": {listing.ElementKey("here", job.ID)}}, {"operation": {"cancel"}}, {"operation": {"cancel"}, "job": {"nonsense"}}} {
 		response, _ = d.post("/jobs/operate", wrong)
 		require.Equal(t, http.StatusBadRequest, response.StatusCode, wrong)

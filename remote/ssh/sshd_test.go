@@ -92,7 +92,7 @@ func TestRealServer(t *testing.T) {
 			require.Equal(t, result{"in\n", "err\n", 3}, run(t, client, "sh -c 'cat; echo err >&2; exit 3'", channel.Options{}, "in\n"), host)
 		}
 	})
-	t.Run("a signal is told as a code", func(t *testing.T) {
+	t.Run("a signal is reported as a code", func(t *testing.T) {
 		client := dialSshd(t, directory, "rmtest-target", nil)
 		require.Equal(t, result{"", "", 137}, run(t, client, "kill -KILL $$", channel.Options{}, ""))
 	})

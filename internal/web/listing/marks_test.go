@@ -20,7 +20,7 @@ func TestEveryStateHasASignAndAWordOfItsOwn(t *testing.T) {
 			m := MarkOfState(kind, state)
 			require.NotEqual(t, NotSeen, m, "%s %s", kind, state)
 			same, taken := signs[m.Sign]
-			require.False(t, taken, "who sees no colours cannot tell %s %s and %s apart", kind, state, same)
+			require.False(t, taken, "without colours, %s %s and %s look alike", kind, state, same)
 			require.NotContains(t, words, m.Word)
 			signs[m.Sign], words[m.Word] = state, state
 		}

@@ -198,7 +198,7 @@ func TestAClientThatStopsReadingIsLeft(t *testing.T) {
 	for i := 0; h.watching() == 2; i++ {
 		require.Less(t, i, 100, "what waits for a client is bounded")
 		webtest.Put(m, "beta"+strconv.Itoa(i))
-		require.Equal(t, "patch", reader().Kind, "others are told as before")
+		require.Equal(t, "patch", reader().Kind, "others get changes as before")
 	}
 	webtest.Put(m, "gamma")
 	require.Equal(t, "patch", reader().Kind)

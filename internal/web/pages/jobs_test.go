@@ -49,7 +49,7 @@ func TestJobsAreChosenAndSorted(t *testing.T) {
 	require.Equal(t, []string{"10", "9", "11", "12"}, idsOf(t, m, "sort=procs"), "in both directions")
 	require.Equal(t, []string{"11", "9", "10", "12"}, idsOf(t, m, "sort=state"), "what needs a look first")
 	require.Equal(t, []string{"9"}, idsOf(t, m, "state=running"))
-	require.Equal(t, []string{"12"}, idsOf(t, m, "state=unknown"), "a state that nobody told is not one of the others")
+	require.Equal(t, []string{"12"}, idsOf(t, m, "state=unknown"), "a missing state is not one of the others")
 	require.Equal(t, []string{"11", "10"}, idsOf(t, m, "queue=short"))
 	require.Equal(t, []string{"9"}, idsOf(t, m, "user=ada"))
 	require.Equal(t, []string{"12", "11"}, idsOf(t, m, "mine=1"), "also those that the same user submitted in another way")

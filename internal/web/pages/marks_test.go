@@ -25,7 +25,7 @@ func TestAStateThatNobodySawIsNotShown(t *testing.T) {
 		}
 	}
 	job, _ := manager.Get(model.Job, "1")
-	require.Empty(t, rowOf(listing.ListedJob{Manager: manager, Job: job}, nil).Procs, "nobody told how many processes it has")
+	require.Empty(t, rowOf(listing.ListedJob{Manager: manager, Job: job}, nil).Procs, "its number of processes is unknown")
 }
 
 func TestNodesOfOnesOwnProcessesAreInUse(t *testing.T) {

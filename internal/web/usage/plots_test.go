@@ -36,7 +36,7 @@ func TestABarOfATimelineEndsWhereTheJobWasLastSeen(t *testing.T) {
 	drawn := DrawTimeline(listing.NewLedger(""), m.Snapshot(), newHistory(), TimelineQuery{}, webtest.Noon)
 	require.Len(t, drawn.Queues, 1)
 	line := drawn.Queues[0]
-	require.Len(t, line.Bars, 2, "of 5 nobody tells when it ended, 6 was before")
+	require.Len(t, line.Bars, 2, "the end of 5 is unknown, 6 was before")
 	require.Equal(t, 1, line.Waiting)
 	require.Equal(t, 2, line.Untold, "4 and 5")
 	ended, running := line.Bars[0], line.Bars[1]
@@ -105,7 +105,7 @@ func TestAPlotHasGapsWhereNothingWasSeen(t *testing.T) {
 		samples = append(samples, sample{At: webtest.Noon.Add(time.Duration(minute) * time.Minute), HasNodes: true, Used: 3, Free: 5})
 	}
 	plots := plotsOf(samples, 10*time.Second, webtest.Noon, webtest.Noon.Add(time.Hour))
-	require.Len(t, plots, 1, "nobody told of CPUs or jobs")
+	require.Len(t, plots, 1, "CPUs and jobs are unknown")
 	require.Len(t, plots[0].Gaps, 3, "before, between and after")
 	require.Equal(t, 2, strings.Count(plots[0].Layers[0].Path, "M"), "an area does not reach over a gap")
 	require.Equal(t, []string{"8", "4", "0"}, plots[0].Scale)

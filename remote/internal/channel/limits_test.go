@@ -155,7 +155,7 @@ func TestAProcessCanBeEndedOverTheOneChannel(t *testing.T) {
 func TestWhoServesAProcessOverTheOneChannelIgnoresItsSignals(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/status"); err != nil {
-		t.Skip("this system does not tell which signals are ignored")
+		t.Skip("this system does not show which signals are ignored")
 	}
 	for _, replacement := range []string{"/bin/dash", "/bin/bash --posix", "/bin/busybox sh", "/bin/zsh --emulate sh"} {
 		t.Run(replacement, func(t *testing.T) {
