@@ -165,10 +165,13 @@ asked=
 # pause sleeps for a fifth of a second if sleep supports it, otherwise for a second, and adds the tenths to waited.
 pause() {
 	if sleep 0.2 2>/dev/null; then waited=$((waited + 2)); else
-		sleep 1
+		sleep_second
 		waited=$((waited + 10))
 	fi
 }
+
+# sleep_second ends this process if there is no sleep, as after the removal of a container: waits would only compute.
+sleep_second() { sleep 1 || [ $? -gt 128 ] || exit 1; }
 
 # --- the spool ---
 
@@ -590,7 +593,7 @@ work() {
 		elif [ "$waited" -lt 6 ]; then
 			pause
 		elif [ -e "$own" ]; then
-			rm -f "$own"
+			rm -f "$own" || exit 1 # the file system is gone or read-only
 		else
 			exit 0
 		fi
@@ -696,7 +699,7 @@ carry_out() {
 	{ read -r job rest <"$folder/process$part"; } 2>/dev/null
 	[ -z "$job" ] || end_group "$job" # background processes of the job
 	until note_how_it_ended || [ ! -d "$folder" ]; do
-		sleep 1 # a full disk may have room again
+		sleep_second # a full disk may have room again
 	done
 	runs "$folder/timer$part" && kill_session "$noted_process"
 	: >"$own"

@@ -46,6 +46,17 @@ func TestJobWhoseWorkerWasKilledIsLost(t *testing.T) {
 	})
 }
 
+// The file system may have become read-only, or a container may be gone.
+func TestWorkerThatCannotRemoveItsFileEnds(t *testing.T) {
+	onEveryShell(t, func(t *testing.T, m machine) {
+		id, unblock := m.submitBlocker(t)
+		worker := m.workerOf(t, id)
+		m.replaceProgram(t, "rm", `case $* in */running/*) exit 1 ;; esac; PATH=${PATH#*:}; exec rm "$@"`)
+		unblock()
+		requireGone(t, worker, "it keeps running")
+	})
+}
+
 func TestProcessThatGotTheWorkersNumberIsNotTakenForIt(t *testing.T) {
 	onEveryShell(t, func(t *testing.T, m machine) {
 		id, _ := m.submitBlocker(t)
