@@ -85,8 +85,8 @@ func TestAttributesBeforeTheCommandCount(t *testing.T) {
 	</control-data></resource-manager-builder>`
 	folder := write(t, t.TempDir(), map[string]string{
 		"site.xml": site, "stdout": "a1\nb1\nc1\n",
-		"case.toml":   "definition = './site.xml'\ncommand = 'start-up-command'\nargv = ['ask', 'told']\nexit = 0\n",
-		"before.json": `{"attributes": [{"name": "word", "value": "told"}, {"name": "seen", "value": ["old"]}]}`,
+		"case.toml":   "definition = './site.xml'\ncommand = 'start-up-command'\nargv = ['ask', 'reported']\nexit = 0\n",
+		"before.json": `{"attributes": [{"name": "word", "value": "reported"}, {"name": "seen", "value": ["old"]}]}`,
 		"expected.json": `{"status": {"state": "OK"}, "discovered": {"c1": {}},
 			"attributes": {"seen": ["old", "a1"], "entries": {"value": {"b1": "x"}}}}`,
 	}, nil)
@@ -113,14 +113,14 @@ func TestResultsComeInTheOrderOfTheFoldersWhateverIsWrongWithOne(t *testing.T) {
 	folders, err := cases.Find(root)
 	require.NoError(t, err)
 	for _, parallel := range []int{0, 1, 7} {
-		var told []string
+		var reported []string
 		err := (&cases.Runner{Parallel: parallel}).RunAll(t.Context(), folders, func(result cases.Result) error {
-			require.Equal(t, len(told)%7 == 3, result.Verdict == cases.Broken)
-			told = append(told, result.Folder)
+			require.Equal(t, len(reported)%7 == 3, result.Verdict == cases.Broken)
+			reported = append(reported, result.Folder)
 			return nil
 		})
 		require.NoError(t, err)
-		require.Equal(t, folders, told)
+		require.Equal(t, folders, reported)
 	}
 }
 
@@ -131,14 +131,14 @@ func TestRunningEndsWithItsContextAndWithItsListener(t *testing.T) {
 		folders = append(folders, write(t, filepath.Join(root, strconv.Itoa(i)), running, nil))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	told := 0
+	reported := 0
 	err := (&cases.Runner{}).RunAll(ctx, folders, func(cases.Result) error {
-		told++
+		reported++
 		cancel()
 		return nil
 	})
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, 1, told)
+	require.Equal(t, 1, reported)
 
 	full := errors.New("disk full")
 	require.ErrorIs(t, (&cases.Runner{}).RunAll(t.Context(), folders, func(cases.Result) error { return full }), full)

@@ -31,9 +31,9 @@ func TestClocksMayDiffer(t *testing.T) {
 			d.Reaches("far", "local", "ssh", "rmtest-target", there.Configuration)
 			before := time.Now().Add(shift).Truncate(time.Second)
 			printed := strings.Fields(d.Does("submit", "-t", "far", "--show", "--", "date", "+%s"))
-			told, err := strconv.ParseInt(printed[len(printed)-1], 10, 64)
+			reported, err := strconv.ParseInt(printed[len(printed)-1], 10, 64)
 			require.NoError(t, err)
-			require.WithinRange(t, time.Unix(told, 0), before.Add(-time.Second), time.Now().Add(shift+time.Second), "the clock there is not shifted")
+			require.WithinRange(t, time.Unix(reported, 0), before.Add(-time.Second), time.Now().Add(shift+time.Second), "the clock there is not shifted")
 
 			job := d.Does("submit", "-t", "far", "--", "sh", "-c", "exit 3")
 			d.Refused(3, "wait", "--timeout", "5m", job)

@@ -70,7 +70,7 @@ func printing(t *testing.T, p printer, marks, shown string) seen {
 		`<submit-interactive name="run"><arg>mpirun</arg>`+lines("stdout-parser", "lines")+marks+`</submit-interactive>`)
 	env := environment(definition)
 	var stdout, stderr bytes.Buffer
-	told := map[int]job.Process{}
+	reported := map[int]job.Process{}
 	var lock sync.Mutex
 	_, err := resolveAndRun(t.Context(), p, command.Request{
 		Command: definition.Command(config.SubmitInteractive), Scope: config.Scope{Environment: env},
@@ -78,15 +78,15 @@ func printing(t *testing.T, p printer, marks, shown string) seen {
 			lock.Lock()
 			defer lock.Unlock()
 			for _, one := range changed {
-				told[one.Rank] = one
+				reported[one.Rank] = one
 			}
 		}},
 	})
 	require.NoError(t, err)
 	kept := command.Processes(env)
-	require.Len(t, told, len(kept))
+	require.Len(t, reported, len(kept))
 	for _, one := range kept {
-		require.Equal(t, one, told[one.Rank], "the environment has what the caller gets")
+		require.Equal(t, one, reported[one.Rank], "the environment has what the caller gets")
 	}
 	return seen{stdout.String(), stderr.String(), env.Text("lines"), written(kept)}
 }
@@ -201,15 +201,15 @@ func TestProcessesAreReportedWhileTheJobRuns(t *testing.T) {
 	b := newBench(t, element("submit-interactive", `echo "@mark 0 on n0 pid 7"; read -r answer <now`, "", records))
 	fifo(t, b, "now")
 	b.attach(nil)
-	var told []job.ProcessState
+	var reported []job.ProcessState
 	ready := make(chan struct{})
 	b.request.Attach.Processes = func(changed []job.Process) {
-		if told = append(told, changed[0].State); len(told) == 1 {
+		if reported = append(reported, changed[0].State); len(reported) == 1 {
 			close(ready)
 		}
 	}
 	require.NoError(t, b.whileRunning(t, ready, func() { b.notify(t, "now", "go\n") }))
-	require.Equal(t, []job.ProcessState{"RUNNING", "EXITED"}, told)
+	require.Equal(t, []job.ProcessState{"RUNNING", "EXITED"}, reported)
 }
 
 // Parsers of the definition read a launcher's messages about failed processes.

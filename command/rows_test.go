@@ -38,11 +38,11 @@ func TestRowsComeWhileTheCommandStillPrints(t *testing.T) {
 	b.request.Rows = func(row command.Row) {
 		take(row)
 		if row.ID == "1" {
-			b.notify(t, "go", "told\n") // else it prints nothing more
+			b.notify(t, "go", "reported\n") // else it prints nothing more
 		}
 	}
 	result := b.succeeds(t, config.StartUpCommand)
-	require.Equal(t, []string{"1 UP a", "2 UP told"}, *rows)
+	require.Equal(t, []string{"1 UP a", "2 UP reported"}, *rows)
 	require.Equal(t, command.Listed{Rows: 2}, result.Listed)
 	require.Empty(t, b.env.Discovered())
 }

@@ -239,32 +239,32 @@ func TestFailedCleanupDoesNotLoseTheJob(t *testing.T) {
 
 func TestStagingReportsProgress(t *testing.T) {
 	large := strings.Repeat("x", 3<<20)
-	var told []remote.Transfer
+	var reported []remote.Transfer
 	write := func(string) error { return nil }
 	s := newSite(t, define(t, `<attribute name="large"/><managed-files><file-staging-location>stage</file-staging-location>`+
 		`<file name="big"><contents>${ptp_rm:large#value}</contents></file><file name="empty"><contents/></file></managed-files>`+submitting("echo job 7", "")),
 		func(o *control.Options) {
-			o.OnStaging = func(p remote.Transfer) { told = append(told, p) }
+			o.OnStaging = func(p remote.Transfer) { reported = append(reported, p) }
 			o.Connection = &faultyConnection{Connection: o.Connection, writeFile: func(path string) error { return write(path) }}
 		})
 	big := job.Submission{Executable: "x", Values: []job.Assignment{{Name: "large", Value: large}}}
 	s.submits(t, big)
-	require.Greater(t, len(told), 4)
+	require.Greater(t, len(reported), 4)
 	sent := int64(0)
-	for _, p := range told[:len(told)-1] {
+	for _, p := range reported[:len(reported)-1] {
 		require.Equal(t, s.path("stage/big"), p.Path)
 		require.Equal(t, int64(len(large)), p.Size)
 		require.True(t, p.Sent > sent || p.Done)
 		sent = p.Sent
 	}
 	require.Equal(t, int64(len(large)), sent)
-	require.True(t, told[len(told)-2].Done)
-	require.Equal(t, remote.Transfer{Path: s.path("stage/empty"), Done: true}, told[len(told)-1])
+	require.True(t, reported[len(reported)-2].Done)
+	require.Equal(t, remote.Transfer{Path: s.path("stage/empty"), Done: true}, reported[len(reported)-1])
 
-	told = nil
+	reported = nil
 	write = func(string) error { return errors.New("no space") }
 	_, err := s.Submit(t.Context(), big)
 	require.ErrorContains(t, err, "no space")
-	require.Len(t, told, 1)
-	require.True(t, told[0].Done, "the bar of a file that failed goes, too")
+	require.Len(t, reported, 1)
+	require.True(t, reported[0].Done, "the bar of a file that failed goes, too")
 }

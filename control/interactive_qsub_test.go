@@ -99,9 +99,9 @@ func interactivePBS(t *testing.T) *config.Definition {
 
 // A recordedEnd is the expected result of a recorded conversation.
 type recordedEnd struct {
-	told []job.Detail
-	end  job.Detail
-	id   string
+	reported []job.Detail
+	end      job.Detail
+	id       string
 }
 
 func TestRecordedInteractiveClientsOfPBSGoThroughTheirStates(t *testing.T) {
@@ -193,11 +193,11 @@ func followRecorded(t *testing.T, definitionOf func(*testing.T) *config.Definiti
 			s := newSite(t, definition)
 			typed, keyboard := io.Pipe()
 			var typing sync.WaitGroup
-			var told []job.Detail
+			var reported []job.Detail
 			var stdout bytes.Buffer
 			submission := job.Submission{Executable: "/bin/hostname"}
 			terminal := control.Terminal{Stdin: typed, Stdout: &stdout, Terminal: &remote.Terminal{}, Changed: func(one job.Job) {
-				told = append(told, one.Detail)
+				reported = append(reported, one.Detail)
 				if one.Detail == job.Running {
 					typing.Go(func() {
 						defer keyboard.Close()
@@ -212,7 +212,7 @@ func followRecorded(t *testing.T, definitionOf func(*testing.T) *config.Definiti
 			j, err := s.RunInteractive(t.Context(), submission, terminal)
 			require.NoError(t, keyboard.Close())
 			typing.Wait()
-			require.Equal(t, want.told, told, stdout.String())
+			require.Equal(t, want.reported, reported, stdout.String())
 			if want.end == "" {
 				require.Error(t, err)
 				require.Equal(t, job.PhaseRejected, s.onlyJob(t).Phase)
@@ -222,7 +222,7 @@ func followRecorded(t *testing.T, definitionOf func(*testing.T) *config.Definiti
 			require.NoError(t, err)
 			require.Equal(t, want.id, j.ID)
 			require.Equal(t, want.end, j.Detail)
-			if slices.Contains(told, job.Running) && slices.ContainsFunc(events, func(e event) bool { return e.kind == "in" }) {
+			if slices.Contains(reported, job.Running) && slices.ContainsFunc(events, func(e event) bool { return e.kind == "in" }) {
 				heard, err := os.ReadFile(filepath.Join(folder, "heard"))
 				require.NoError(t, err)
 				require.Regexp(t, typesFirst, string(heard), "the definition's input comes first")

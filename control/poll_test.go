@@ -384,15 +384,15 @@ func TestWaitingForManyJobsReportsEachStateOnce(t *testing.T) {
 		}
 		return nil
 	}
-	told := map[string][]job.Detail{}
-	ended, err := s.WaitAll(t.Context(), jobs, "", func(job job.Job) { told[job.ID] = append(told[job.ID], job.Detail) })
+	reported := map[string][]job.Detail{}
+	ended, err := s.WaitAll(t.Context(), jobs, "", func(job job.Job) { reported[job.ID] = append(reported[job.ID], job.Detail) })
 	require.NoError(t, err)
 	require.Equal(t, []job.Detail{job.Completed, job.Failed, job.Canceled}, details(ended))
 	require.Equal(t, map[string][]job.Detail{
 		"1": {job.QueuedActive, job.Running, job.Completed},
 		"2": {job.QueuedActive, job.Running, job.Failed},
 		"3": {job.QueuedActive, job.Canceled},
-	}, told)
+	}, reported)
 }
 
 func TestAForgottenJobEndsItsWait(t *testing.T) {

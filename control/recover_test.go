@@ -186,18 +186,18 @@ func TestALookUpGetsTheAgeOfTheSubmission(t *testing.T) {
 
 func TestARecoveredJobHasTheSubmissionTimeOfItsScheduler(t *testing.T) {
 	earlier := time.Now().Add(-3 * time.Hour).Truncate(time.Second)
-	for told, want := range map[string]time.Time{
+	for reported, want := range map[string]time.Time{
 		fmt.Sprint(earlier.Unix()):                   earlier,
 		earlier.Format("2006-01-02T15:04:05"):        earlier,
 		fmt.Sprint(time.Now().Add(time.Hour).Unix()): {}, // of a clock that is wrong
 		"soon": {},
 	} {
-		t.Run(told, func(t *testing.T) {
+		t.Run(reported, func(t *testing.T) {
 			s := newSite(t, define(t, submitting(`echo job 7`, ""), `<monitor-data schedulerType="TEST">`+
-				running("x:list-jobs", `echo "9 2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2 RUNNING $(cat told)"`, "", `<stdout-parser delim="\n"><target><match><expression>(\d+) (\S+) (\S+) (\S+)</expression>
+				running("x:list-jobs", `echo "9 2f4bb9f2-9a5e-4ad4-8f0a-0d0c2f4bb9f2 RUNNING $(cat reported)"`, "", `<stdout-parser delim="\n"><target><match><expression>(\d+) (\S+) (\S+) (\S+)</expression>
 				<set field="name"><entry valueGroup="1"/></set><put field="value"><entry key="identity" valueGroup="2"/><entry key="state" valueGroup="3"/><entry key="submitted" valueGroup="4"/></put></match></target></stdout-parser>`)+
 				`</monitor-data>`))
-			s.write(t, "told", told)
+			s.write(t, "reported", reported)
 			before := time.Now()
 			adopted, err := s.Rediscover(t.Context())
 			require.NoError(t, err)

@@ -39,12 +39,12 @@ func listed(t *testing.T, s *site, kind config.CommandElement, scope config.List
 func TestRowsOfAListing(t *testing.T) {
 	s := newSite(t, lister(t))
 	s.write(t, "rows", "HEADING\nb UP\na DOWN for repair\nb DOWN\n")
-	for scope, told := range map[config.ListScope]string{config.OwnJobs: "own\n", config.AllJobs: "all\n"} {
+	for scope, reported := range map[config.ListScope]string{config.OwnJobs: "own\n", config.AllJobs: "all\n"} {
 		rows, amount, err := listed(t, s, config.ListJobs, scope)
 		require.NoError(t, err)
 		require.Equal(t, []string{"b UP", "a DOWN for repair", "b DOWN"}, rows, "as they are printed")
 		require.Equal(t, command.Listed{Rows: 3, Again: 1, NotUnderstood: 1}, amount)
-		require.Equal(t, told, s.read(t, "scope"))
+		require.Equal(t, reported, s.read(t, "scope"))
 	}
 	var rows elements.RowSet
 	_, err := s.Rows(t.Context(), config.ListNodes, "", rows.Add)

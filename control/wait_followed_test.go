@@ -38,13 +38,13 @@ func TestWaitingForJobsOnRecordReportsEachStateOnce(t *testing.T) {
 		}
 		return nil
 	}
-	told := map[string][]job.Detail{}
-	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(job job.Job) { told[job.ID] = append(told[job.ID], job.Detail) }))
+	reported := map[string][]job.Detail{}
+	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(job job.Job) { reported[job.ID] = append(reported[job.ID], job.Detail) }))
 	require.Equal(t, map[string][]job.Detail{
 		"1": {job.QueuedActive, job.Running, job.Completed},
 		"2": {job.Running, job.Failed},
 		"3": {job.Running, job.Canceled},
-	}, told)
+	}, reported)
 	require.NoError(t, s.WaitRecorded(t.Context(), tagsOf(jobs), "", func(job.Job) { t.Error("they have ended") }))
 }
 

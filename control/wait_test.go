@@ -28,10 +28,10 @@ func (s *site) answers(t *testing.T, scripts ...string) {
 func TestWaitingReportsEachStateOnce(t *testing.T) {
 	s, j := asked(t, "", "")
 	s.answers(t, `echo QUEUED_ACTIVE`, `echo QUEUED_ACTIVE`, `echo RUNNING; echo native R`, `echo RUNNING; echo native R`, `echo RUNNING; echo native C`, `echo FAILED; echo exit 3`)
-	var told []string
-	j, err := s.Wait(t.Context(), j, "", func(job job.Job) { told = append(told, string(job.Detail)+job.Native) })
+	var reported []string
+	j, err := s.Wait(t.Context(), j, "", func(job job.Job) { reported = append(reported, string(job.Detail)+job.Native) })
 	require.NoError(t, err)
-	require.Equal(t, []string{"QUEUED_ACTIVE", "RUNNINGR", "RUNNINGC", "FAILED"}, told)
+	require.Equal(t, []string{"QUEUED_ACTIVE", "RUNNINGR", "RUNNINGC", "FAILED"}, reported)
 	require.Equal(t, job.Failed, j.Detail)
 	require.Equal(t, 3, *j.ExitCode)
 	require.Equal(t, 6, s.count(t, "asked"))

@@ -42,7 +42,7 @@ func clocked(t *testing.T, children string) *config.Definition {
 
 func TestTimesAreReadInTheZoneOfTheTarget(t *testing.T) {
 	const zoneOfDefinition = `<environment name="TZ" value="America/New_York"/>`
-	for name, c := range map[string]struct{ children, zone, told, want string }{
+	for name, c := range map[string]struct{ children, zone, reported, want string }{
 		"the place is in a zone with a name":    {"", "Asia/Tokyo", "2026-03-04T17:00:00", "2026-03-04T17:00:00+09:00"},
 		"the place is so far from UTC":          {"", "-0330", "Wed Mar  4 17:00:00 2026", "2026-03-04T17:00:00-03:30"},
 		"it was summer":                         {"", "Europe/Berlin", "2025-07-04T17:00:00", "2025-07-04T17:00:00+02:00"},
@@ -55,7 +55,7 @@ func TestTimesAreReadInTheZoneOfTheTarget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, clocked(t, c.children), func(o *control.Options) { o.Connection = farConnection{o.Connection, c.zone} })
 			s.ahead = time.Until(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC))
-			s.write(t, "time", c.told)
+			s.write(t, "time", c.reported)
 			var rows elements.RowSet
 			_, err := s.Rows(t.Context(), config.ListJobs, config.AllJobs, rows.Add)
 			require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestTimesAreReadInTheZoneOfTheTarget(t *testing.T) {
 			want, isTime := timezone.ParseTime(c.want, time.Local)
 			require.True(t, isTime)
 			require.True(t, want.Equal(adopted[0].SubmittedAt()), "%s", adopted[0].SubmittedAt())
-			shown, isTime := timezone.ParseTime(c.told, s.Location())
+			shown, isTime := timezone.ParseTime(c.reported, s.Location())
 			require.True(t, isTime)
 			require.True(t, want.Equal(shown))
 

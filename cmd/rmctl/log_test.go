@@ -18,23 +18,23 @@ func TestWarningsAreSentences(t *testing.T) {
 		"on the screen": {app{isBrief: true}, "tasks has no effect (target local)\nfiles were left behind: no \\u001b[31mroom (place there)\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var told bytes.Buffer
-			test.of.stderr = &told
+			var reported bytes.Buffer
+			test.of.stderr = &reported
 			log := test.of.log()
 			log.Debug("ran a command")
 			log.Info("connecting", "reason", errors.New("nobody answers"))
 			log.Warn("tasks has no effect", "target", "local")
 			log.With("place", "there").Warn("files were left behind", "error", errors.New("no \x1b[31mroom"))
-			require.Equal(t, test.want, told.String())
+			require.Equal(t, test.want, reported.String())
 		})
 	}
 }
 
 func TestDetailedLogLinesHaveTimes(t *testing.T) {
 	for _, of := range []app{{keepsLog: true}, {verbose: 2}} {
-		var told bytes.Buffer
-		of.stderr = &told
+		var reported bytes.Buffer
+		of.stderr = &reported
 		of.log().Warn("a connection has ended")
-		require.Regexp(t, `^time=20\S+ level=WARN msg="a connection has ended"\n$`, told.String())
+		require.Regexp(t, `^time=20\S+ level=WARN msg="a connection has ended"\n$`, reported.String())
 	}
 }

@@ -67,9 +67,9 @@ func runServe(t *testing.T, flags ...string) *servedRun {
 	}
 	line = strings.TrimSpace(line)
 	if strings.HasPrefix(line, "{") {
-		var told struct{ URL string }
-		require.NoError(t, json.Unmarshal([]byte(line), &told))
-		line = told.URL
+		var reported struct{ URL string }
+		require.NoError(t, json.Unmarshal([]byte(line), &reported))
+		line = reported.URL
 	}
 	s.address, err = url.Parse(line)
 	require.NoError(t, err)
@@ -237,13 +237,13 @@ func TestListingsOfARunningServerArePrinted(t *testing.T) {
 	list := func(arguments ...string) (string, string) {
 		var out, messages bytes.Buffer
 		require.Equal(t, exitDone, execute(t.Context(), arguments, strings.NewReader(""), &out, &messages), messages.String())
-		var told map[string]any
-		require.NoError(t, json.Unmarshal(out.Bytes(), &told), out.String())
-		seen, _ := told["seen"].(string)
+		var reported map[string]any
+		require.NoError(t, json.Unmarshal(out.Bytes(), &reported), out.String())
+		seen, _ := reported["seen"].(string)
 		for _, changing := range []string{"listed", "seen", "load", "cpusUsed"} {
-			delete(told, changing)
+			delete(reported, changing)
 		}
-		text, err := json.Marshal(told)
+		text, err := json.Marshal(reported)
 		require.NoError(t, err)
 		return string(text), seen
 	}
@@ -293,11 +293,11 @@ func TestEveryoneUsesTheListingOfARunningServer(t *testing.T) {
 	defer client.CloseIdleConnections()
 	require.Eventually(t, func() bool {
 		status, _ := s.ask(t, client, "/api/v1/managers/site/jobs")
-		_, told := s.ask(t, client, "/api/v1/managers/site")
+		_, reported := s.ask(t, client, "/api/v1/managers/site")
 		var m struct {
 			Listings []struct{ Kind, At string }
 		}
-		require.NoError(t, json.Unmarshal([]byte(told), &m))
+		require.NoError(t, json.Unmarshal([]byte(reported), &m))
 		return status == http.StatusOK && slices.ContainsFunc(m.Listings, func(l struct{ Kind, At string }) bool { return l.Kind == "job" && l.At != "" })
 	}, time.Minute, 20*time.Millisecond)
 	require.Equal(t, 1, asked())

@@ -48,15 +48,15 @@ func (h *household) waitTogether(program string, length, jobs, waits int) (asked
 	require.NoError(h.t, err)
 	ids := strings.Fields(string(output))
 	require.Len(h.t, ids, jobs)
-	commands, told := make([]*exec.Cmd, waits), make([]bytes.Buffer, waits)
+	commands, reported := make([]*exec.Cmd, waits), make([]bytes.Buffer, waits)
 	for i := range commands {
 		commands[i] = h.command("rmctl", append([]string{"wait", "-t", "scripted", "--timeout", "10m"}, ids...)...)
-		commands[i].Path, commands[i].Stderr = program, &told[i]
+		commands[i].Path, commands[i].Stderr = program, &reported[i]
 		require.NoError(h.t, commands[i].Start())
 	}
 	for i, command := range commands {
-		require.NoError(h.t, command.Wait(), "%s", told[i].String())
-		require.Equal(h.t, jobs, strings.Count(told[i].String(), " COMPLETED"), "each wait reports each job")
+		require.NoError(h.t, command.Wait(), "%s", reported[i].String())
+		require.Equal(h.t, jobs, strings.Count(reported[i].String(), " COMPLETED"), "each wait reports each job")
 	}
 	text, err := os.ReadFile(h.path("asked"))
 	require.NoError(h.t, err)

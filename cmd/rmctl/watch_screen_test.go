@@ -24,9 +24,9 @@ func TestCtrlCEndsThePauseAfterAnInteractiveJob(t *testing.T) {
 		interrupt()
 		return len(text), nil
 	})}
-	told, err := a.runAside(ctx, nil, func() error { return nil })
+	reported, err := a.runAside(ctx, nil, func() error { return nil })
 	require.NoError(t, err)
-	require.Equal(t, "the job has ended", told)
+	require.Equal(t, "the job has ended", reported)
 
 	require.NoError(t, tui.WaitForEnter(ctx, keyboard))
 	_, err = fingers.WriteString("\nnext")

@@ -213,7 +213,7 @@ type neverEnding struct{}
 func (neverEnding) Read(data []byte) (int, error) { return len(data), nil }
 
 func TestStartingAProcessCanBeCanceled(t *testing.T) {
-	t.Run("may run, so its end is told", func(t *testing.T) {
+	t.Run("may run, so its end is reported", func(t *testing.T) {
 		begun := make(chan struct{})
 		place := startsLate{Connection: local(t), begun: begun}
 		connection := relayed(t, place)

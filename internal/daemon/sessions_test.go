@@ -207,7 +207,7 @@ func TestSizesSignalsAndPromptsAreForwarded(t *testing.T) {
 		number   syscall.Signal
 		answer   string
 	}
-	told := make(chan seen, 1)
+	reported := make(chan seen, 1)
 	client := serve(t, daemon.Options{Hoster: daemon.Hoster(func(ctx context.Context, _ []byte, session daemon.Hosted) (int, error) {
 		var s seen
 		var err error
@@ -218,7 +218,7 @@ func TestSizesSignalsAndPromptsAreForwarded(t *testing.T) {
 		}
 		s.number = <-session.Signals
 		s.answer, err = session.Prompter.Ask(ctx, remote.Question{Text: "?"})
-		told <- s
+		reported <- s
 		return 0, err
 	})}).client(t)
 	resized, signals := make(chan remote.Size, 1), make(chan syscall.Signal, 1)
@@ -236,7 +236,7 @@ func TestSizesSignalsAndPromptsAreForwarded(t *testing.T) {
 	require.Zero(t, code)
 	require.Equal(t, seen{
 		remote.Terminal{Type: "xterm", Size: remote.Size{Columns: 80, Rows: 24}}, remote.Size{Columns: 120, Rows: 40}, syscall.SIGINT, "yes",
-	}, await(t, told, "what reached the session"))
+	}, await(t, reported, "what reached the session"))
 }
 
 // It repeats, since a client rarely came too late.

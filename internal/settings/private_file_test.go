@@ -158,12 +158,12 @@ func TestSpecialFilesAreNotReadAsTargetsFiles(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, settings.TargetsFile)
 	var wrong *settings.ConfigurationError
-	refuses := func(told string) {
+	refuses := func(reported string) {
 		t.Helper()
 		_, err := settings.LoadTargets(settings.Folders{User: folder})
 		require.ErrorAs(t, err, &wrong)
-		require.ErrorContains(t, err, told)
-		require.ErrorContains(t, settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "x", Definition: "local"}), told)
+		require.ErrorContains(t, err, reported)
+		require.ErrorContains(t, settings.SaveTargets(t.Context(), settings.Folders{User: folder}, settings.Target{Name: "x", Definition: "local"}), reported)
 		require.NoError(t, os.Remove(file))
 	}
 	require.NoError(t, syscall.Mkfifo(file, 0o600))

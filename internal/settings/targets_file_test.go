@@ -88,9 +88,9 @@ func TestATargetIsRemovedWithAllItsTables(t *testing.T) {
 
 func TestARefusedChangeKeepsTheTargetsFile(t *testing.T) {
 	for name, c := range map[string]struct {
-		text   string
-		change func(folder string) error
-		told   string
+		text     string
+		change   func(folder string) error
+		reported string
 	}{
 		"the default target": {handWritten, func(folder string) error {
 			return settings.RemoveTarget(t.Context(), settings.Folders{User: folder}, "big")
@@ -119,7 +119,7 @@ func TestARefusedChangeKeepsTheTargetsFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder, read := targetsFile(t, c.text)
-			require.ErrorContains(t, c.change(folder), c.told)
+			require.ErrorContains(t, c.change(folder), c.reported)
 			require.Equal(t, c.text, read())
 		})
 	}

@@ -75,9 +75,9 @@ func TestAResourceManagerThatIsStartedIsNotSaidToBeStopped(t *testing.T) {
 	d := newDesk(t, onSite)
 	d.writeSite()
 	require.NoError(t, d.Start("site"))
-	told, err := d.Manager("site")
+	reported, err := d.Manager("site")
 	require.NoError(t, err)
-	require.NotEqualValues(t, vocabulary.StateStopped, told.State)
+	require.NotEqualValues(t, vocabulary.StateStopped, reported.State)
 	d.sees("site", vocabulary.StateStarted)
 }
 

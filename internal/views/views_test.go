@@ -133,9 +133,9 @@ func (d *desk) sees(name string, state model.State) views.Manager {
 		snapshot := d.Model().Snapshot()
 		element, known := snapshot.Manager(name)
 		if known && element.Element().State() == state {
-			told, err := d.Manager(name)
+			reported, err := d.Manager(name)
 			require.NoError(d.t, err)
-			return told
+			return reported
 		}
 		_, err := d.Model().Next(ctx, snapshot)
 		require.NoError(d.t, err, "waiting for %s to be %s", name, state)
@@ -190,9 +190,9 @@ func (d *desk) lists(kind, text string) {
 // passes lets time pass until a resource manager is in a state.
 func (d *desk) passes(name string, state model.State) views.Manager {
 	d.t.Helper()
-	var told views.Manager
-	d.whileTimePasses(func() { told = d.sees(name, state) })
-	return told
+	var reported views.Manager
+	d.whileTimePasses(func() { reported = d.sees(name, state) })
+	return reported
 }
 
 // whileTimePasses lets all that waits go on at once.
@@ -312,9 +312,9 @@ func TestWhatCannotBeReachedIsTriedAgainAndComesBack(t *testing.T) {
 		return nil, nil, &remote.ConnectError{Host: "far", Reason: remote.NoAnswer, Err: errors.New("timed out")}
 	})
 	require.NoError(t, d.Start("site"))
-	told := d.sees("site", vocabulary.StateError)
-	require.ErrorIs(t, told.Cause, remote.ErrUnreachable)
-	require.False(t, told.Retry.IsZero(), "it says when it tries again")
+	reported := d.sees("site", vocabulary.StateError)
+	require.ErrorIs(t, reported.Cause, remote.ErrUnreachable)
+	require.False(t, reported.Retry.IsZero(), "it says when it tries again")
 	element, _ := d.Model().Snapshot().Manager("site")
 	cause, _ := element.Element().Value(views.AttributeCause)
 	require.Contains(t, cause.Text(), "timed out")
@@ -343,9 +343,9 @@ func TestAConnectionThatAnotherProcessLostDoesNotEndAnyOther(t *testing.T) {
 	require.ErrorIs(t, err, remote.ErrUnreachable, "what the other process met counts for an hour")
 	for (<-d.timers).length != ownPace { // until it has queried the jobs, too
 	}
-	told, err := d.Manager("site")
+	reported, err := d.Manager("site")
 	require.NoError(t, err)
-	require.EqualValues(t, vocabulary.StateStarted, told.State)
+	require.EqualValues(t, vocabulary.StateStarted, reported.State)
 }
 
 // ownPace is how often a platform looks at the jobs on record.
@@ -393,9 +393,9 @@ func TestASchedulerThatIsAwayWhenItsSessionBeginsIsTriedAgain(t *testing.T) {
 	away = strings.Replace(away, "</control-data>", `<x:outcome kind="transient" exit="69"/></control-data>`, 1)
 	require.NoError(t, os.WriteFile(site, []byte(away), 0o600))
 	require.NoError(t, d.Start("site"))
-	told := d.sees("site", vocabulary.StateError)
-	require.ErrorContains(t, told.Cause, "nobody is there")
-	require.False(t, told.Retry.IsZero(), "it says when it tries again")
+	reported := d.sees("site", vocabulary.StateError)
+	require.ErrorContains(t, reported.Cause, "nobody is there")
+	require.False(t, reported.Retry.IsZero(), "it says when it tries again")
 	d.lists("begun.up", "") // now it is there
 	d.passes("site", vocabulary.StateStarted)
 }
@@ -458,10 +458,10 @@ func TestAStartedResourceManagerShowsWhatItsSchedulerLists(t *testing.T) {
 		d.lists("jobs", "2 RUNNING "+me.Username+" batch\n")
 		d.shows("site", "2 RUNNING true")
 	})
-	told, err := d.Manager("site")
+	reported, err := d.Manager("site")
 	require.NoError(t, err)
-	require.Len(t, told.Listings, 3)
-	for _, listing := range told.Listings {
+	require.Len(t, reported.Listings, 3)
+	for _, listing := range reported.Listings {
 		require.NoError(t, listing.Err)
 		require.False(t, listing.At.IsZero())
 	}
@@ -514,9 +514,9 @@ func TestResourceManagersAreAddedEditedAndRemovedWithTheTargetsFile(t *testing.T
 
 	added.Attributes["account"] = "two"
 	require.NoError(t, d.Edit(added))
-	told, err := d.Manager("more")
+	reported, err := d.Manager("more")
 	require.NoError(t, err)
-	require.Equal(t, "two", told.Target.Attributes["account"])
+	require.Equal(t, "two", reported.Target.Attributes["account"])
 
 	require.NoError(t, d.Remove("more"))
 	_, err = d.Manager("more")

@@ -57,8 +57,8 @@ func TestLaunchConfigurationsAreKeptThroughTheAPI(t *testing.T) {
 // textOf returns what stands in the field of an attribute.
 func textOf(filled map[string]any, attribute string) string {
 	for _, field := range filled["fields"].([]any) {
-		if told := field.(map[string]any); told["name"] == attribute {
-			return told["text"].(string)
+		if reported := field.(map[string]any); reported["name"] == attribute {
+			return reported["text"].(string)
 		}
 	}
 	return "there is no such field"
@@ -70,9 +70,9 @@ func TestAButtonOfTheLaunchTabIsPressedThroughTheAPI(t *testing.T) {
 	p := d.program()
 	ids := map[string]string{}
 	for _, field := range p.done(http.MethodPost, "/managers/test/form", map[string]any{})["fields"].([]any) {
-		told := field.(map[string]any)
-		if id, has := told["id"].(string); has {
-			ids[told["kind"].(string)+" "+fmt.Sprint(told["name"])] = id
+		reported := field.(map[string]any)
+		if id, has := reported["id"].(string); has {
+			ids[reported["kind"].(string)+" "+fmt.Sprint(reported["name"])] = id
 		}
 	}
 	button, queue, nodes, mail, address := ids["button <nil>"], ids["text queue"], ids["number nodes"], ids["switch mail"], ""
@@ -82,8 +82,8 @@ func TestAButtonOfTheLaunchTabIsPressedThroughTheAPI(t *testing.T) {
 	require.Equal(t, []any{"typed"}, filled["attributes"].(map[string]any)["queue"])
 	require.NotContains(t, filled, "edits")
 	for _, field := range filled["fields"].([]any) {
-		if told := field.(map[string]any); told["name"] == "address" {
-			address = told["id"].(string)
+		if reported := field.(map[string]any); reported["name"] == "address" {
+			address = reported["id"].(string)
 		}
 	}
 
@@ -134,8 +134,8 @@ func TestAButtonThatClearsAFieldSaysSoThroughTheAPI(t *testing.T) {
 			p := launchSite(t, map[string]string{"test": definition}).program()
 			ids := map[string]string{}
 			for _, field := range p.done(http.MethodPost, "/managers/test/form", map[string]any{})["fields"].([]any) {
-				if told := field.(map[string]any); told["id"] != nil {
-					ids[fmt.Sprint(told["name"])] = told["id"].(string)
+				if reported := field.(map[string]any); reported["id"] != nil {
+					ids[fmt.Sprint(reported["name"])] = reported["id"].(string)
 				}
 			}
 			edits := []any{map[string]any{"id": ids["queue"], "text": "typed"}, map[string]any{"id": ids["address"], "text": "ada@home"}}

@@ -265,12 +265,12 @@ func TestAJobIsSubmittedFollowedAndExplainedThroughTheAPI(t *testing.T) {
 	cursor := 0.0
 	for {
 		event := events()
-		var told map[string]any
-		require.NoError(t, json.Unmarshal([]byte(event.Data), &told))
-		require.Greater(t, told["cursor"], cursor)
-		cursor = told["cursor"].(float64)
+		var reported map[string]any
+		require.NoError(t, json.Unmarshal([]byte(event.Data), &reported))
+		require.Greater(t, reported["cursor"], cursor)
+		cursor = reported["cursor"].(float64)
 		kinds = append(kinds, event.Kind)
-		if told["state"] == "COMPLETED" {
+		if reported["state"] == "COMPLETED" {
 			break
 		}
 	}
@@ -339,8 +339,8 @@ func TestJobsAreCanceledThroughTheAPI(t *testing.T) {
 	job := p.done(http.MethodPost, "/managers/local/jobs", map[string]any{"executable": "/bin/sleep", "arguments": []string{"600"}})
 	events := p.journal("?after=0&job=" + job["id"].(string))
 	p.done(http.MethodPost, "/managers/local/jobs/"+job["id"].(string)+"/cancel", nil)
-	for told := map[string]any{}; told["detail"] != "CANCELED"; {
-		require.NoError(t, json.Unmarshal([]byte(events().Data), &told))
+	for reported := map[string]any{}; reported["detail"] != "CANCELED"; {
+		require.NoError(t, json.Unmarshal([]byte(events().Data), &reported))
 	}
 }
 
@@ -374,9 +374,9 @@ func TestEventsGoOnBehindACursorAcrossRestarts(t *testing.T) {
 	next = second.listen(answer.APIPath+"/events?after=0", header)
 	require.Equal(t, "intended", next().Kind)
 	record("3")
-	var told map[string]any
-	require.NoError(t, json.Unmarshal([]byte(next().Data), &told))
-	require.Equal(t, "2", told["id"])
+	var reported map[string]any
+	require.NoError(t, json.Unmarshal([]byte(next().Data), &reported))
+	require.Equal(t, "2", reported["id"])
 	require.Equal(t, "intended", next().Kind)
 }
 
@@ -405,8 +405,8 @@ func TestAJobIsNotOlderThanItsEvents(t *testing.T) {
 	events := p.journal("?after=0")
 	_, err = options.Store.Observe(t.Context(), tag, job.Observation{Detail: job.Completed})
 	require.NoError(t, err)
-	for told := map[string]any{}; told["state"] != "COMPLETED"; {
-		require.NoError(t, json.Unmarshal([]byte(events().Data), &told))
+	for reported := map[string]any{}; reported["state"] != "COMPLETED"; {
+		require.NoError(t, json.Unmarshal([]byte(events().Data), &reported))
 	}
 	detail := func() any { return p.done(http.MethodGet, "/managers/local/jobs/7", nil)["detail"] }
 

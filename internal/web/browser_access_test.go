@@ -24,7 +24,7 @@ import (
 const pageRules = `(() => {
 	const wrong = [];
 	const say = (element, what) => wrong.push(what + ": " + (element.outerHTML || element).slice(0, 150));
-	if (!document.documentElement.lang) say("html", "the language is not told");
+	if (!document.documentElement.lang) say("html", "the language is not set");
 	if (!document.title.trim()) say("title", "the page has no title");
 	if (document.querySelectorAll("h1").length !== 1) say("h1", "the page has not one main heading");
 	if (document.querySelectorAll("main").length !== 1) say("main", "the page has not one main part");
@@ -125,11 +125,11 @@ func (w *tab) showsFocus(where string) {
 	w.eval("document.activeElement.blur()")
 	for range 400 {
 		w.presses(kb.Tab)
-		switch told := w.eval(look); told {
+		switch reported := w.eval(look); reported {
 		case "end":
 			return
 		default:
-			require.Empty(w.t, told, "%s: it does not show that it has the focus", where)
+			require.Empty(w.t, reported, "%s: it does not show that it has the focus", where)
 		}
 	}
 	require.Fail(w.t, "the Tab key never comes to the end of the page", where)

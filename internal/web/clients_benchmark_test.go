@@ -29,11 +29,11 @@ const (
 
 // A crowd is a number of clients that all show jobs, with the time of each one's last event.
 type crowd struct {
-	told   []atomic.Int64 // nanoseconds since start
-	events atomic.Int64
-	bytes  atomic.Int64
-	news   chan struct{} // has an element once a client was sent something
-	start  time.Time
+	reported []atomic.Int64 // nanoseconds since start
+	events   atomic.Int64
+	bytes    atomic.Int64
+	news     chan struct{} // has an element once a client was sent something
+	start    time.Time
 }
 
 // join opens a client's stream and reads it until the benchmark ends.
@@ -55,7 +55,7 @@ func (c *crowd) join(b *testing.B, base *browser, i int, query url.Values, readi
 					close(first)
 				}
 			}
-			c.told[i].Store(int64(time.Since(c.start)))
+			c.reported[i].Store(int64(time.Since(c.start)))
 			select {
 			case c.news <- struct{}{}:
 			default: // there is one already
@@ -111,7 +111,7 @@ func benchmarkClients(b *testing.B, queries []url.Values) {
 	server := options.server(b)
 	base := run(b, server).enter()
 	base.client.Transport.(*http.Transport).MaxIdleConnsPerHost = loadClients
-	c := &crowd{told: make([]atomic.Int64, len(queries)), news: make(chan struct{}, 1), start: time.Now()}
+	c := &crowd{reported: make([]atomic.Int64, len(queries)), news: make(chan struct{}, 1), start: time.Now()}
 	var reading sync.WaitGroup
 	b.Cleanup(reading.Wait)
 	b.Cleanup(server.cancel)
@@ -128,9 +128,9 @@ func benchmarkClients(b *testing.B, queries []url.Values) {
 		began := time.Since(c.start)
 		refresh(m, round)
 		c.settled()
-		for i := range c.told {
-			if told := time.Duration(c.told[i].Load()); told > began {
-				delays = append(delays, float64((told - began).Milliseconds()))
+		for i := range c.reported {
+			if reported := time.Duration(c.reported[i].Load()); reported > began {
+				delays = append(delays, float64((reported - began).Milliseconds()))
 			}
 		}
 	}

@@ -49,18 +49,18 @@ func TestOpeningWhileTheConnectionEndsIsNotHeld(t *testing.T) {
 func TestNothingIsWrittenAfterReadingTheEnd(t *testing.T) {
 	conn := &halfOpen{}
 	w := &wire{Conn: conn}
-	told := 0
+	reported := 0
 	w.beforeEnd(func() {
-		told++
+		reported++
 		_, err := w.Write([]byte("x"))
 		require.Error(t, err)
 		require.True(t, conn.closed, "who writes already is not waited for")
 	})
 	_, err := w.Read(make([]byte, 1))
 	require.ErrorIs(t, err, io.EOF)
-	require.Equal(t, 1, told)
-	w.beforeEnd(func() { told++ })
-	require.Equal(t, 2, told, "it had ended before")
+	require.Equal(t, 1, reported)
+	w.beforeEnd(func() { reported++ })
+	require.Equal(t, 2, reported, "it had ended before")
 }
 
 // halfOpen is a connection whose other side sends no more, but would take more.

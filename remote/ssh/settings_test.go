@@ -28,16 +28,16 @@ func TestFilesMeanTheSameAsToTheProgram(t *testing.T) {
 			first, _, _ := strings.Cut(string(content), "\n")
 			for _, host := range strings.Fields(strings.TrimPrefix(first, "#")) {
 				to := parseDestination(host, false)
-				told, err := readSettings(t.Context(), Options{ConfigFile: path}, to)
+				reported, err := readSettings(t.Context(), Options{ConfigFile: path}, to)
 				require.NoError(t, err)
 				read, err := readSettings(t.Context(), Options{ConfigFile: path, Program: "none"}, to)
 				require.NoError(t, err)
-				for _, s := range []*settings{&told, &read} {
+				for _, s := range []*settings{&reported, &read} {
 					// Defaults of the program stand here in x/crypto and in Debian's build.
 					s.ciphers, s.macs, s.keyExchanges, s.hostKeyAlgorithms, s.publicKeyKinds = nil, nil, nil, nil, nil
 					s.gssapi, s.hashKnownHosts, s.xauth = false, false, ""
 				}
-				require.Equal(t, told, read, host)
+				require.Equal(t, reported, read, host)
 			}
 		})
 	}

@@ -161,7 +161,7 @@ func account(records *ledger, m *mood, id string) error {
 	return answer(records, m, fmt.Sprintf("identity=%s\nstate=%s\n", jobs[i].tag, jobs[i].final()))
 }
 
-// What a listing tells of each job with CHAOS_WIDE, beside its identity and its state.
+// With CHAOS_WIDE, a listing has these facts of each job besides its identity and its state.
 const (
 	wideFact  = "a-fact-of-thirty-six-characters-long"
 	wideFacts = 13
@@ -192,8 +192,8 @@ func list(records *ledger, m *mood) error {
 	return answer(records, m, text.String())
 }
 
-// find fails, or tells the truth of what is to be seen: a scheduler that says
-// there is no job where there is one cannot be helped.
+// find fails, or prints what is there: nothing helps against a scheduler that denies a job
+// that exists.
 func find(records *ledger, m *mood, tag string) error {
 	tick, err := records.count("tick", 0)
 	if err != nil {

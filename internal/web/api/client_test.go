@@ -37,13 +37,13 @@ func TestListingsAreTakenFromAServerOnlyWhileTheyAreAsGoodAsNew(t *testing.T) {
 	stopped.State = vocabulary.StateError
 	elsewhere.Host = "other.example.org"
 	for name, try := range map[string]struct {
-		told managerJSON
-		want bool
+		reported managerJSON
+		want     bool
 	}{
 		"good": {started(other, good), true}, "failed": {started(failed), false}, "due": {started(due), false}, "old": {started(old), false}, "of another kind": {started(other), false},
 		"none": {started(), false}, "in ERROR": {stopped, false}, "of another host": {elsewhere, false},
 	} {
-		_, isGood := try.told.current(target, model.Queue, now)
+		_, isGood := try.reported.current(target, model.Queue, now)
 		require.Equal(t, try.want, isGood, name)
 	}
 }
@@ -52,13 +52,13 @@ func TestListingsAreTakenFromAServerOnlyWhileTheyAreAsGoodAsNew(t *testing.T) {
 func TestAServerOfAnotherVersionReturnsNoJobs(t *testing.T) {
 	target := settings.Target{Name: "site", Definition: "slurm", Transport: "local"}
 	now := time.Now()
-	told := toManagerJSON(views.Manager{Target: target, State: vocabulary.StateStarted}, model.New().Snapshot())
-	told.Listings = []listingJSON{{Kind: "job", At: now.Format(time.RFC3339Nano), Next: now.Add(time.Hour).Format(time.RFC3339Nano)}}
+	reported := toManagerJSON(views.Manager{Target: target, State: vocabulary.StateStarted}, model.New().Snapshot())
+	reported.Listings = []listingJSON{{Kind: "job", At: now.Format(time.RFC3339Nano), Next: now.Add(time.Hour).Format(time.RFC3339Nano)}}
 	answers := func(status int, text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasSuffix(r.URL.Path, "/jobs") {
 				w.Header().Set("Content-Type", "application/json")
-				if err := json.NewEncoder(w).Encode(told); err != nil {
+				if err := json.NewEncoder(w).Encode(reported); err != nil {
 					t.Error(err)
 				}
 				return

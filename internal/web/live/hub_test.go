@@ -64,7 +64,7 @@ func TestAChangeBeforeTheHubRunsIsSent(t *testing.T) {
 	case text := <-w.events:
 		require.NotEqual(t, before, string(text))
 	case <-ctx.Done():
-		require.Fail(t, "the change is not told")
+		require.Fail(t, "the change is not reported")
 	}
 	cancel()
 	running.Wait()

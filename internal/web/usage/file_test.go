@@ -42,10 +42,10 @@ func (s *site) lists(at time.Time, jobs ...string) {
 		u.Put(model.Row{Kind: model.ResourceManager, ID: "rm", Attributes: webtest.Attributes(vocabulary.AttributeListedJobs, at.Format(time.RFC3339))})
 		u.Put(model.Row{Manager: "rm", Kind: model.Queue, ID: "q"})
 		for _, job := range jobs {
-			told := append(strings.Fields(job), "", "")
-			listed[told[0]] = true
-			u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: told[0], Attributes: webtest.Attributes(vocabulary.AttributeName, "job <"+told[0]+">",
-				vocabulary.AttributeJobState, told[1], vocabulary.AttributeJobStarted, told[2], vocabulary.AttributeJobEnded, told[3])})
+			reported := append(strings.Fields(job), "", "")
+			listed[reported[0]] = true
+			u.Put(model.Row{Manager: "rm", Kind: model.Job, Parent: "q", ID: reported[0], Attributes: webtest.Attributes(vocabulary.AttributeName, "job <"+reported[0]+">",
+				vocabulary.AttributeJobState, reported[1], vocabulary.AttributeJobStarted, reported[2], vocabulary.AttributeJobEnded, reported[3])})
 		}
 		manager, _ := s.model.Snapshot().Manager("rm")
 		for job := range manager.All(model.Job) {
