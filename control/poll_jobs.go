@@ -17,11 +17,11 @@ import (
 // An ownPoll is one query for the jobs on record of all targets that share it.
 type ownPoll struct {
 	*tracker
-	list     *config.Command
-	isWanted func(tag string) bool // by the user of this process
-	open     jobstore.Roll
-	listed   *listing.Listing // nil if none was made
-	hasEnded bool             // whether ended jobs were listed together
+	list        *config.Command
+	isWanted    func(tag string) bool // by the user of this process
+	open        jobstore.Roll
+	listed      *listing.Listing // nil if none was made
+	endedListed bool             // whether ended jobs were listed together
 }
 
 // query makes one listing, unless at most one job is open, which is queried by itself.
@@ -126,7 +126,7 @@ func (o *ownPoll) compareEnded(ctx context.Context, turn *poller.Turn, jobs []fo
 	begun, isOpen := o.now(), hasTag(known)
 	listed, err := o.listEnded(ctx, list, known)
 	turn.AddBusy(1, begun)
-	o.hasEnded = err == nil
+	o.endedListed = err == nil
 	if err != nil { // for example without accounting; queries of single jobs report the failure
 		o.log.Info("listing ended jobs together failed", "error", err)
 	}
@@ -149,7 +149,7 @@ const singlesLimit = 20 * time.Second
 // next poll can follow soon: its listing may have most of them, as accounting lags behind.
 func (o *ownPoll) queryEach(ctx context.Context, turn *poller.Turn, jobs []follow.Unlisted) error {
 	end := o.now().Add(singlesLimit)
-	isEnough := func() bool { return o.now().After(end) || o.hasEnded && turn.IsUsedUp() }
+	isEnough := func() bool { return o.now().After(end) || o.endedListed && turn.IsUsedUp() }
 	return inBatches(ctx, o.tracker, turn, jobs, isEnough, func(batch []follow.Unlisted) (hasMoved bool, err error) {
 		return o.queryBatch(ctx, batch)
 	})
